@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Joins the two sides' records of a command. Pure: no clock, no I/O; time comes with the records.
+ */
+#pragma once
+
+#include "stage.h"
+
+G_BEGIN_DECLS
+
+typedef struct _NpJoin NpJoin;
+
+typedef enum {
+        NP_UNJOINED_NO_TARGET,          /* no target record of that identity (lost there, or never came) */
+        NP_UNJOINED_AMBIGUOUS,          /* several candidates, never guessed */
+        NP_UNJOINED_THRESHOLD,          /* the target did not sample it: its threshold was lower then */
+        NP_UNJOINED_COUNT,
+} NpUnjoined;
+
+/* target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. */
+typedef void (*NpJoinFunc)(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
+                           gpointer data);
+
+/* One join of one host with one target machine: the clock offset is theirs. */
+NpJoin *np_join_new(NpJoinFunc func, gpointer data);
+void np_join_free(NpJoin *join);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpJoin, np_join_free)
+
+void np_join_add_host(NpJoin *join, const struct np_host_record *host);
+void np_join_add_target(NpJoin *join, const struct np_target_record *target);
+
+/* The target side changed its threshold at that time of the target's clock. */
+void np_join_target_threshold(NpJoin *join, guint64 target_ns, guint32 threshold);
+
+/* Joins what is older than host_ns (host clock; all records of both sides up to then have been added), in windows of
+ * at most 1 s. np_join_finish() joins all the rest. */
+void np_join_advance(NpJoin *join, guint64 host_ns);
+void np_join_finish(NpJoin *join);
+
+typedef struct {
+        guint64 joined;
+        guint64 unjoined[NP_UNJOINED_COUNT];
+        guint64 target_without_host;
+        gboolean offset_known;
+        gint64 offset_min_ns, offset_max_ns;    /* bounds of (target clock - host clock) in the last window that had any */
+} NpJoinStats;
+
+void np_join_stats(NpJoin *join, NpJoinStats *ret);
+
+G_END_DECLS

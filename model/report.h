@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The report of a session: a tree of plain numbers, its JSON form (schema org.ntprof.report/1, docs/report.md) and its
+ * text form. Daemon and client share it: the daemon builds and writes it, the client reads and prints it.
+ */
+#pragma once
+
+#include <gio/gio.h>
+#include <json-glib/json-glib.h>
+
+#include "stage.h"
+
+G_BEGIN_DECLS
+
+/* Causes for which a sampled command is not in the table of joined commands, or not seen at all. One row each in
+ * report.c with its JSON key and its sentence for people. */
+typedef enum {
+        NP_LOSS_HOST_RING_FULL,
+        NP_LOSS_HOST_MAP_FULL,
+        NP_LOSS_HOST_STALE,             /* its completion was missed by a program (recursion) */
+        NP_LOSS_HOST_BOUNDARY_MISSING,
+        NP_LOSS_HOST_OUT_OF_ORDER,
+        NP_LOSS_RETRIED,
+        NP_LOSS_CANCELLED,
+        NP_LOSS_IN_FLIGHT,              /* under way when the session ended */
+        NP_LOSS_NO_TARGET,
+        NP_LOSS_AMBIGUOUS,
+        NP_LOSS_THRESHOLD,
+        NP_LOSS_TARGET_DEFECT,          /* joined in identity, but the target's record lacks a boundary or is out of order */
+        NP_LOSS_MALFORMED,
+        /* not part of the sampled ones: told beside them */
+        NP_LOSS_HOST_RECURSION,         /* runs of host programs the kernel skipped (bpf_prog_info.recursion_misses) */
+        NP_LOSS_TARGET_RECURSION,
+        NP_LOSS_TARGET_RING_FULL,
+        NP_LOSS_TARGET_MAP_FULL,
+        NP_LOSS_TARGET_STALE,
+        NP_LOSS_TARGET_WITHOUT_HOST,
+        NP_LOSS_PASSTHROUGH,
+        NP_LOSS_KIND_OVERFLOW,
+        NP_LOSS_COUNT,
+} NpLoss;
+
+typedef struct {
+        const char *key;                /* "ring_full", in the JSON report */
+        const char *text;               /* "no room in the host's ring buffer" */
+        gboolean of_sampled;            /* such a command was counted as sampled */
+} NpLossInfo;
+const NpLossInfo *np_loss_info(NpLoss loss);
+
+typedef struct {
+        char *boundary;                 /* "H3" */
+        char *mechanism;                /* "fexit", "tp_btf", "field", "merged" */
+        char *symbol;                   /* "nvme_tcp_try_send", or for merged the reason */
+} NpReportHook;
+
+typedef struct {
+        char *namespace_name;           /* "nvme6n1" */
+        char *path_name;                /* "nvme6c6n1"; filter index = index in paths */
+        char *controller;               /* "nvme6" */
+        char *transport;                /* "tcp" */
+        char *traddr;
+        guint32 block_size;             /* logical block size, bytes */
+} NpReportPath;
+
+/* Weighted time in flight and completed I/Os from /sys/block/<path device>/stat over the session, summed over the paths;
+ * valid = FALSE where the kernel doesn't count (iostats off), reason then says so. */
+typedef struct {
+        gboolean valid;
+        char *reason;
+        double avg_qd;                  /* field 11 (time in queue, ms) difference / elapsed ms */
+        guint64 ios;
+} NpReportDiskstats;
+
+typedef struct {
+        char *session_id;
+        char *ntprof_version;
+        char *host_name, *host_kernel, *host_nqn;
+        char *subsystem_nqn;
+        char *target_name, *target_kernel;      /* NULL when there is no target side; then no_target_reason */
+        char *no_target_reason;                 /* "the target is another machine (10.0.0.2); ..." */
+        gint64 started_realtime_us;
+        guint64 duration_ns;                    /* of recording */
+        guint32 seed;
+        guint32 threshold;                      /* last in force; 0xffffffff = all */
+        gboolean threshold_fixed;               /* --sample all or 1/N, not auto */
+        GPtrArray *paths;                       /* of NpReportPath */
+        GPtrArray *host_hooks, *target_hooks;   /* of NpReportHook */
+        NpReportDiskstats diskstats;
+        guint64 commands;                       /* all that passed H2 */
+        guint64 sampled;                        /* chosen by the hash at H2 */
+        guint64 losses[NP_LOSS_COUNT];
+} NpReportFacts;
+
+NpReportFacts *np_report_facts_new(void);
+NpReportFacts *np_report_facts_copy(const NpReportFacts *facts);
+void np_report_facts_free(NpReportFacts *facts);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReportFacts, np_report_facts_free)
+
+typedef struct {
+        NpStage stage;
+        double mean_ns;
+        double share;                   /* of the mean latency */
+        double avg_qd;
+} NpReportStage;
+
+typedef struct {
+        char *op;                       /* "read", "write", "flush", ... : np_opcode_name() */
+        guint64 size_bytes;             /* 0 where the operation has no length; a power-of-two bucket's upper end when bucketed */
+        gboolean bucketed;
+        char *namespace_name;
+        gboolean with_target;           /* table of joined commands, else of those without a target record */
+        guint64 commands;               /* all of the group, sampled or not */
+        double rate_per_s;
+        guint64 sampled;                /* records of the group */
+        guint64 joined;
+        guint64 network_negative;       /* joined commands whose network came out below zero */
+        double mean_ns;
+        guint64 p50_ns, p99_ns, p999_ns, max_ns;
+        double tag_wait_ns;             /* mean H1 - H0 */
+        GArray *stages;                 /* of NpReportStage */
+        NpStage largest;
+} NpReportGroup;
+
+typedef struct {
+        NpReportFacts *facts;
+        GPtrArray *groups;              /* of NpReportGroup, most commands first */
+        GPtrArray *warnings;            /* of char*, complete sentences */
+        double qd_from_stages;          /* sum of the stages' avg QD without H0..H1, over all groups */
+} NpReport;
+
+void np_report_free(NpReport *report);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReport, np_report_free)
+
+char *np_report_to_json(const NpReport *report);                        /* pretty-printed, ends with a newline */
+NpReport *np_report_from_json(const char *json, gssize length, GError **error);
+char *np_report_to_text(const NpReport *report);                        /* exactly the shape of docs/model.md */
+
+G_END_DECLS
