@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A source of records. Two kinds: the programs in the kernel (capture-bpf.c) and a recorded file (capture-replay.c).
+ * The session knows only this header. Nothing here blocks longer than attaching takes; all calls come from one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "../../bpf/record.h"
+
+typedef struct Capture Capture;
+typedef struct HookPlan HookPlan;
+
+typedef struct CaptureConfig {
+        unsigned n_host_filters;
+        struct np_host_filter host_filters[NP_FILTERS_MAX];
+        uint32_t head_major, head_minor;        /* of the block device applications open: nvme6n1 */
+        unsigned n_target_filters;              /* 0: no target side */
+        struct np_target_filter target_filters[NP_FILTERS_MAX];
+} CaptureConfig;
+
+typedef struct CaptureHandlers {
+        void (*host_record)(const struct np_host_record *record, void *userdata);
+        void (*target_record)(const struct np_target_record *record, void *userdata);
+        void *userdata;
+} CaptureHandlers;
+
+typedef struct CaptureKind {
+        uint64_t key;                           /* NP_KIND_KEY() */
+        uint64_t count;
+} CaptureKind;
+
+typedef struct CaptureCounters {
+        uint64_t host[NP_C_COUNT];              /* summed over CPUs */
+        uint64_t target[NP_C_COUNT];
+        uint64_t host_recursion, target_recursion;      /* program runs the kernel skipped */
+        uint64_t host_in_flight, target_in_flight;      /* sampled and not yet emitted */
+        unsigned n_kinds;
+        CaptureKind kinds[NP_KIND_SLOTS * 4];
+} CaptureCounters;
+
+/* For the report and for Session.Hooks. */
+typedef struct CaptureHook {
+        const char *boundary;                   /* "H3" */
+        const char *mechanism;                  /* "tp_btf", "fentry", "fexit", "fentry+fexit", "field", "merged" */
+        const char *symbol;                     /* or, when merged, why */
+        bool target;
+} CaptureHook;
+
+/* Thresholds: a command is sampled iff threshold == UINT32_MAX or hash < threshold; 0 samples none. */
+typedef struct CaptureOps {
+        const char *name;
+        /* Attaches everything; nothing is counted or sampled before resume(). On error *ret_error (static or until
+         * free()) says what failed on what and what to do. */
+        int (*attach)(Capture *c, const char **ret_error);
+        /* From now on commands are counted and sampled. */
+        int (*resume)(Capture *c);
+        /* From now on none is; those under way still complete and are emitted. */
+        int (*pause)(Capture *c);
+        /* Host first, then target when raised; the other way round when lowered, so that the target's set is never the
+         * smaller for longer than needed. */
+        int (*set_threshold)(Capture *c, uint32_t threshold);
+        /* Hands out all records that are there. Returns the number, or negative errno. */
+        int (*drain)(Capture *c);
+        /* Readable when records should be drained soon, or -1: then by timer only. */
+        int (*get_fd)(Capture *c);
+        int (*get_counters)(Capture *c, CaptureCounters *ret);
+        unsigned (*get_hooks)(Capture *c, const CaptureHook **ret);
+        /* True when a replay has no more records; always false for a live capture. */
+        bool (*at_end)(Capture *c);
+        /* Detaches everything. Idempotent. */
+        void (*detach)(Capture *c);
+        void (*free)(Capture *c);
+} CaptureOps;
+
+struct Capture {
+        const CaptureOps *ops;
+        CaptureHandlers handlers;
+};
+
+int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret);
