@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The host's programs: one record a sampled command, from the bio's submission to the request's end.
+ *
+ *   block.h  H0 H1 H6 H8: the block layer, the same for every transport
+ *   nvme.h   H2 H7: nvme-core; chooses what is sampled
+ *   tcp.h    H3 H4 H5: nvme-tcp
+ */
+#include "../kernel-types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "../record.h"
+#include "../sample-hash.h"
+#include "../live.h"
+#include "../send-queue.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#include "command.h"
+#include "block.h"
+#include "nvme.h"
+#include "tcp.h"

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-core on the host: where a command gets its identity, and where it is chosen or not.
+ */
+#ifndef NTPROF_HOST_NVME_H
+#define NTPROF_HOST_NVME_H
+
+/* include/linux/blk_types.h: REQ_OP_DRV_IN and REQ_OP_DRV_OUT, the low 8 bits of cmd_flags */
+#define REQ_OP_MASK 0xff
+#define REQ_OP_DRV_IN 34
+#define REQ_OP_DRV_OUT 35
+
+/* A disk's name as words, so that most names differ in one comparison. user space refuses names of 24 bytes and more. */
+static __always_inline __u32 filter_index(struct gendisk *disk)
+{
+        __u64 a = *(__u64 *)&disk->disk_name[0], b = *(__u64 *)&disk->disk_name[8], c = *(__u64 *)&disk->disk_name[16];
+
+        for (__u32 i = 0; i < NP_FILTERS_MAX; i++) {
+                const volatile __u64 *name = (const volatile __u64 *)host_filters[i].disk;
+
+                if (i >= n_host_filters)
+                        break;
+                if (name[0] == a && name[1] == b && name[2] == c)
+                        return i;
+        }
+        return NP_FILTERS_MAX;
+}
+
+static __always_inline void *request_pdu(struct request *rq)
+{
+        return (void *)rq + bpf_core_type_size(struct request);
+}
+
+/* The request's memory is used again: what is still known of it never completed, or was missed. */
+static __always_inline void forget_previous(struct request *rq, bool retry)
+{
+        struct host_command *command = command_get((__u64)rq);
+
+        if (!command)
+                return;
+        count(retry ? NP_C_RETRIED : NP_C_STALE);
+        command_forget((__u64)rq, command);
+}
+
+/* H2: the driver has the request and its cid; also reads H1 from the request and H0 of its first bio. */
+SEC("tp_btf/nvme_setup_cmd")
+int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
+{
+        struct host_command command = {};
+        struct np_host_record *record = &command.record;
+        struct np_identity *id = &record->header.id;
+        __u64 key = (__u64)rq, queue_pointer;
+        struct nvme_request *nvme_request;
+        struct nvme_ctrl *ctrl;
+        struct np_cpu *cpu;
+        __u32 index, op, limit;
+        __u8 retries = 0;
+
+        if (!recording)
+                return 0;
+        index = filter_index(rq->q->disk);
+        if (index >= NP_FILTERS_MAX)
+                return 0;
+        cpu = this_cpu();
+        if (!cpu)
+                return 0;
+        op = rq->cmd_flags & REQ_OP_MASK;
+        if (op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT) {
+                cpu->counter[NP_C_PASSTHROUGH]++;
+                return 0;
+        }
+
+        read_identity(id, cmd);
+        id->qid = rq->mq_hctx->queue_num + 1;
+        count_command(cpu, index, id->opcode, id->nlb);
+        record->h[NP_H0] = bio_submitted((__u64)rq->bio);
+
+        record->header.hash = np_sample_hash(id, host_filters[index].seed);
+        limit = threshold;
+        if (!chosen(record->header.hash, limit)) {
+                if (maybe_live(key))
+                        forget_previous(rq, false);
+                return 0;
+        }
+        cpu->counter[NP_C_SAMPLED]++;
+
+        nvme_request = request_pdu(rq);
+        bpf_core_read(&retries, sizeof(retries), &nvme_request->retries);
+        bpf_core_read(&ctrl, sizeof(ctrl), &nvme_request->ctrl);
+        bpf_core_read(&id->cntlid, sizeof(id->cntlid), &ctrl->cntlid);
+        if (maybe_live(key))
+                forget_previous(rq, retries != 0);
+
+        fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
+        record->header.threshold = limit;
+        record->header.filter = index;
+        record->h[NP_H1] = rq->start_time_ns;
+        record->h[NP_H2] = bpf_ktime_get_ns();
+        record->cpu = bpf_get_smp_processor_id();
+        if (retries)
+                record->header.flags |= NP_F_RETRIED;
+        if (!record->h[NP_H1])
+                record->h[NP_H1] = record->h[NP_H0] ?: record->h[NP_H2];
+        if (!record->h[NP_H0]) {
+                record->h[NP_H0] = record->h[NP_H1];
+                record->header.flags |= NP_F_H0_UNSEEN;
+        }
+        /* The request came from the plug's cache, or the clock was cached there (blk_time_get_ns(), 6.9). */
+        if (record->h[NP_H1] < record->h[NP_H0])
+                record->h[NP_H1] = record->h[NP_H0];
+
+        queue_pointer = (__u64)rq->mq_hctx->driver_data;
+        command.blocked_mark = queue_blocked(queue_get_or_add(queue_pointer), record->h[NP_H2]);
+        command.sending_command = 1;
+
+        if (bpf_map_update_elem(&live, &key, &command, BPF_NOEXIST) != 0) {
+                cpu->counter[NP_C_MAP_FULL]++;
+                return 0;
+        }
+        filter_add(key);
+        __sync_fetch_and_add(&unsent, 1);
+        return 0;
+}
+
+/* H7: the block layer calls the driver back, on the CPU it chose. */
+SEC("tp_btf/nvme_complete_rq")
+int BPF_PROG(nvme_complete_rq, struct request *rq)
+{
+        struct host_command *command = command_get((__u64)rq);
+        struct nvme_request *nvme_request;
+        __u8 flags = 0;
+
+        if (!command)
+                return 0;
+        command->record.h[NP_H7] = bpf_ktime_get_ns();
+        nvme_request = request_pdu(rq);
+        bpf_core_read(&flags, sizeof(flags), &nvme_request->flags);
+        bpf_core_read(&command->record.header.status, sizeof(__u16), &nvme_request->status);
+        if (flags & NVME_REQ_CANCELLED_BIT)
+                command->record.header.flags |= NP_F_CANCELLED;
+        return 0;
+}
+
+#endif

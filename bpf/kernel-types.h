@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Exactly the kernel internals the programs rely on, and nothing more. Field offsets are relocated at load time from the
+ * running kernel's BTF (CO-RE), so only names matter here, not order or size. Each struct cites where it is defined.
+ */
+#ifndef NTPROF_KERNEL_TYPES_H
+#define NTPROF_KERNEL_TYPES_H
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u16 __le16;
+typedef __u32 __le32;
+typedef _Bool bool;
+typedef unsigned long size_t;
+
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+/* include/uapi/linux/bpf.h */
+enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_RB_AVAIL_DATA = 0 };
+enum bpf_map_type {
+        BPF_MAP_TYPE_HASH = 1,
+        BPF_MAP_TYPE_ARRAY = 2,
+        BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+        BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* include/linux/types.h */
+struct list_head {
+        struct list_head *next, *prev;
+};
+struct llist_node {
+        struct llist_node *next;
+};
+struct llist_head {
+        struct llist_node *first;
+};
+
+/* include/linux/blkdev.h, include/linux/blk_types.h, include/linux/blk-mq.h */
+struct gendisk {
+        int major;
+        int first_minor;
+        char disk_name[32];
+};
+struct block_device {
+        struct gendisk *bd_disk;
+};
+struct bio {
+        struct block_device *bi_bdev;
+        void *bi_private;
+};
+struct request_queue {
+        struct gendisk *disk;           /* since 5.17; NULL for an admin queue */
+};
+struct blk_mq_hw_ctx {
+        void *driver_data;              /* struct nvme_tcp_queue, set by nvme_tcp_init_hctx() */
+        unsigned int queue_num;
+};
+struct request {
+        struct request_queue *q;
+        struct blk_mq_hw_ctx *mq_hctx;
+        __u32 cmd_flags;
+        struct bio *bio;
+        __u64 start_time_ns;            /* when the request was allocated; 0 with iostats off */
+};
+
+/* include/linux/nvme.h: the submission queue entry. slba of a read or write is cdw10 and cdw11. */
+struct nvme_common_command {
+        __u8 opcode;
+        __u16 command_id;
+        __le32 nsid;
+        __le32 cdw10;
+        __le32 cdw11;
+        __le32 cdw12;
+};
+struct nvme_command {
+        struct nvme_common_command common;
+};
+struct nvme_completion {
+        __le16 status;
+};
+
+/* drivers/nvme/host/nvme.h: what follows struct request in memory (blk_mq_rq_to_pdu()) */
+struct nvme_ctrl {
+        __u16 cntlid;
+};
+struct nvme_request {
+        __u8 retries;
+        __u8 flags;
+        __u16 status;
+        struct nvme_ctrl *ctrl;
+};
+enum { NVME_REQ_CANCELLED_BIT = 1 << 0 };
+
+/* drivers/nvme/host/tcp.c */
+struct nvme_tcp_request {
+        struct list_head entry;         /* on nvme_tcp_queue.send_list */
+        struct llist_node lentry;       /* on nvme_tcp_queue.req_list */
+};
+struct nvme_tcp_queue {
+        struct llist_head req_list;
+        struct list_head send_list;
+        struct nvme_tcp_request *request;
+};
+
+/* drivers/nvme/target/nvmet.h */
+struct nvmet_subsys {
+        char *subsysnqn;
+};
+struct nvmet_ctrl {
+        struct nvmet_subsys *subsys;
+        __u16 cntlid;
+        char hostnqn[256];
+};
+struct nvmet_sq {
+        struct nvmet_ctrl *ctrl;
+        __u16 qid;
+        bool sqhd_disabled;
+};
+struct nvmet_req {
+        struct nvme_command *cmd;
+        struct nvme_completion *cqe;
+        struct nvmet_sq *sq;
+};
+
+/* drivers/nvme/target/tcp.c */
+struct nvmet_tcp_queue;
+enum nvmet_tcp_send_state {
+        NVMET_TCP_SEND_DATA_PDU,
+        NVMET_TCP_SEND_DATA,
+        NVMET_TCP_SEND_R2T,
+        NVMET_TCP_SEND_DDGST,
+        NVMET_TCP_SEND_RESPONSE,
+};
+struct nvmet_tcp_cmd {
+        struct nvmet_tcp_queue *queue;
+        struct nvmet_req req;
+        enum nvmet_tcp_send_state state;
+};
+struct nvmet_tcp_queue {
+        struct nvmet_sq nvme_sq;
+        struct nvmet_tcp_cmd *snd_cmd;
+};
+
+/* include/linux/net.h, include/net/sock.h */
+struct sock {
+        void *sk_user_data;
+};
+struct socket {
+        struct sock *sk;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sampled command of the target under way, keyed by its struct nvmet_req.
+ */
+#ifndef NTPROF_TARGET_COMMAND_H
+#define NTPROF_TARGET_COMMAND_H
+
+struct target_command {
+        struct np_target_record record;
+        __u64 blocked_mark;     /* the queue's blocked sum when the send under way was queued */
+        __u32 sending;          /* counted in `unsent` */
+        __u32 needs_r2t;        /* a write whose data is not in the capsule and not here yet */
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(max_entries, LIVE_MAX);
+        __type(key, __u64);
+        __type(value, struct target_command);
+} live SEC(".maps");
+
+const volatile struct np_target_filter target_filters[NP_FILTERS_MAX];
+const volatile __u32 n_target_filters;
+
+static __always_inline struct target_command *command_get(__u64 pointer)
+{
+        if (!maybe_live(pointer))
+                return NULL;
+        return bpf_map_lookup_elem(&live, &pointer);
+}
+
+/* Queued to be sent: the response, or an R2T. */
+static __always_inline void command_queued(struct target_command *command, const struct send_queue *queue, __u64 now)
+{
+        command->blocked_mark = queue_blocked(queue, now);
+        if (!__sync_lock_test_and_set(&command->sending, 1))
+                __sync_fetch_and_add(&unsent, 1);
+}
+
+static __always_inline void command_sent(struct target_command *command)
+{
+        if (__sync_lock_test_and_set(&command->sending, 0))
+                __sync_fetch_and_add(&unsent, -1);
+}
+
+static __always_inline void command_forget(__u64 pointer, struct target_command *command)
+{
+        command_sent(command);
+        if (bpf_map_delete_elem(&live, &pointer) == 0)
+                filter_remove(pointer);
+}
+
+#endif

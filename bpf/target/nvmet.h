@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvmet: where a command arrives and is chosen or not, and where it goes to storage and comes back.
+ */
+#ifndef NTPROF_TARGET_NVMET_H
+#define NTPROF_TARGET_NVMET_H
+
+/* NVMe Base Specification 2.0, figure 90: SGL data block descriptor, sub type "offset": the data is in the capsule. */
+#define SGL_TYPE_OFFSET 39
+#define SGL_IN_CAPSULE 0x01
+#define SGL_LENGTH_OFFSET 32
+#define OPCODE_TO_CONTROLLER 0x01       /* data transfer direction, bits 1:0 of the opcode */
+
+/* The filter of a controller, remembered by its address and cntlid so that an unsampled command costs two loads. A
+ * sampled one is checked again by name: a controller's memory can be used again for another host's. */
+#define CONTROLLER_SLOTS 256
+struct controller_slot {
+        __u64 pointer;
+        __u16 cntlid;
+        __u16 filter;           /* index + 1; NP_FILTERS_MAX + 1: not ours */
+        __u32 reserved;
+};
+struct controller_slot controllers[CONTROLLER_SLOTS];
+
+struct names {
+        char subsysnqn[NP_NQN_LEN];
+        char hostnqn[NP_NQN_LEN];
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct names);
+} scratch SEC(".maps");
+
+static __always_inline bool same_name(const volatile char *a, const char *b)
+{
+        const volatile __u64 *x = (const volatile __u64 *)a;
+        const __u64 *y = (const __u64 *)b;
+
+        for (__u32 i = 0; i < NP_NQN_LEN / 8; i++)
+                if (x[i] != y[i])
+                        return false;
+        return true;
+}
+
+/* Compares the controller's two NQNs with the filters'. Returns an index, NP_FILTERS_MAX when it is in none. */
+static __noinline __u32 controller_filter(__u64 pointer, __u32 nsid)
+{
+        struct nvmet_ctrl *controller = (struct nvmet_ctrl *)pointer;
+        struct nvmet_subsys *subsystem;
+        __u32 zero = 0;
+        struct names *names = bpf_map_lookup_elem(&scratch, &zero);
+        char *name;
+
+        if (!names)
+                return NP_FILTERS_MAX;
+        __builtin_memset(names, 0, sizeof(*names));
+        bpf_core_read_str(names->hostnqn, sizeof(names->hostnqn), &controller->hostnqn);
+        bpf_core_read(&subsystem, sizeof(subsystem), &controller->subsys);
+        bpf_core_read(&name, sizeof(name), &subsystem->subsysnqn);
+        bpf_probe_read_kernel_str(names->subsysnqn, sizeof(names->subsysnqn), name);
+
+        for (__u32 i = 0; i < NP_FILTERS_MAX; i++) {
+                if (i >= n_target_filters)
+                        break;
+                if (target_filters[i].nsid == nsid && same_name(target_filters[i].hostnqn, names->hostnqn) &&
+                    same_name(target_filters[i].subsysnqn, names->subsysnqn))
+                        return i;
+        }
+        return NP_FILTERS_MAX;
+}
+
+/* T1: the command has been read from the transport and is valid. */
+SEC("tp_btf/nvmet_req_init")
+int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
+{
+        struct target_command command = {};
+        struct np_target_record *record = &command.record;
+        struct np_identity *id = &record->header.id;
+        struct nvmet_sq *sq = req->sq;
+        struct nvmet_ctrl *controller = sq->ctrl;
+        struct target_command *previous;
+        struct controller_slot *slot;
+        __u64 key = (__u64)req;
+        struct np_cpu *cpu;
+        __u32 index, limit, length = 0;
+        __u8 sgl = 0;
+
+        id->qid = sq->qid;
+        if (!recording || !id->qid)
+                return 0;
+        read_identity(id, cmd);
+        id->cntlid = controller->cntlid;
+
+        /* One slot a controller and namespace. */
+        slot = &controllers[(((__u64)controller >> 6) + id->nsid * 31) % CONTROLLER_SLOTS];
+        if (slot->pointer != ((__u64)controller ^ (__u64)id->nsid << 48) || slot->cntlid != id->cntlid) {
+                slot->filter = controller_filter((__u64)controller, id->nsid) + 1;
+                slot->cntlid = id->cntlid;
+                slot->pointer = (__u64)controller ^ (__u64)id->nsid << 48;
+        }
+        index = slot->filter - 1;
+        if (index >= NP_FILTERS_MAX)
+                return 0;
+        cpu = this_cpu();
+        if (!cpu)
+                return 0;
+        cpu->counter[NP_C_COMMANDS]++;
+
+        record->header.hash = np_sample_hash(id, target_filters[index].seed);
+        limit = threshold;
+        previous = command_get(key);
+        if (previous) {
+                cpu->counter[NP_C_STALE]++;
+                command_forget(key, previous);
+        }
+        if (!chosen(record->header.hash, limit))
+                return 0;
+        if (controller_filter((__u64)controller, id->nsid) != index) {
+                slot->pointer = 0;
+                return 0;
+        }
+        cpu->counter[NP_C_SAMPLED]++;
+
+        fill_header(&record->header, NP_RECORD_TARGET, sizeof(*record));
+        record->header.threshold = limit;
+        record->header.filter = index;
+        record->t[NP_T1] = bpf_ktime_get_ns();
+        record->cpu = bpf_get_smp_processor_id();
+        if ((id->opcode & 3) == OPCODE_TO_CONTROLLER) {
+                bpf_probe_read_kernel(&sgl, sizeof(sgl), (void *)cmd + SGL_TYPE_OFFSET);
+                bpf_probe_read_kernel(&length, sizeof(length), (void *)cmd + SGL_LENGTH_OFFSET);
+                if (length && sgl == SGL_IN_CAPSULE)
+                        record->header.flags |= NP_F_IN_CAPSULE;
+                else if (length)
+                        command.needs_r2t = 1;
+        }
+
+        if (bpf_map_update_elem(&live, &key, &command, BPF_NOEXIST) != 0) {
+                cpu->counter[NP_C_MAP_FULL]++;
+                return 0;
+        }
+        filter_add(key);
+        return 0;
+}
+
+/* T4: all data is here, the command goes to storage. What was waited for since T2 was the transfer of the data. */
+static __always_inline int to_storage(struct nvmet_req *req)
+{
+        struct target_command *command = command_get((__u64)req);
+        struct np_target_record *record;
+
+        if (!command || command->record.t[NP_T4])
+                return 0;
+        record = &command->record;
+        record->t[NP_T4] = bpf_ktime_get_ns();
+        command->needs_r2t = 0;
+        if (record->t[NP_T2])
+                record->fetch_ns += record->t[NP_T4] - record->t[NP_T2];
+        return 0;
+}
+
+#define TO_STORAGE(function)                                    \
+        SEC("fentry/" #function)                                \
+        int BPF_PROG(function, struct nvmet_req *req)           \
+        {                                                       \
+                return to_storage(req);                         \
+        }
+
+TO_STORAGE(nvmet_bdev_execute_rw)
+TO_STORAGE(nvmet_bdev_execute_flush)
+TO_STORAGE(nvmet_bdev_execute_dsm)
+TO_STORAGE(nvmet_bdev_execute_write_zeroes)
+TO_STORAGE(nvmet_file_execute_rw)
+TO_STORAGE(nvmet_file_execute_flush)
+TO_STORAGE(nvmet_file_execute_dsm)
+TO_STORAGE(nvmet_file_execute_write_zeroes)
+
+/* T7: storage is done. Commands that issue no bio of nvmet's end at T8 (tcp.h). */
+SEC("fentry/nvmet_bio_done")
+int BPF_PROG(nvmet_bio_done, struct bio *bio)
+{
+        struct target_command *command = command_get((__u64)bio->bi_private);
+
+        if (command && !command->record.t[NP_T7])
+                command->record.t[NP_T7] = bpf_ktime_get_ns();
+        return 0;
+}
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The target's programs: one record a sampled command, from its arrival at the driver to its response's last byte.
+ *
+ *   nvmet.h  T1 T4 T7: nvmet; chooses what is sampled
+ *   block.h  T5 T6: the drive's request
+ *   tcp.h    T2 T8 T9: nvmet-tcp
+ */
+#include "../kernel-types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "../record.h"
+#include "../sample-hash.h"
+#include "../live.h"
+#include "../send-queue.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#include "command.h"
+#include "nvmet.h"
+#include "block.h"
+#include "tcp.h"

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvmet-tcp: R2T and response, queued and sent. Where the compiler left the send functions as functions (6.12) they are
+ * hooked; where it inlined them (6.1) the socket call is, which knows the command through the socket's queue.
+ */
+#ifndef NTPROF_TARGET_TCP_H
+#define NTPROF_TARGET_TCP_H
+
+static __always_inline __u64 req_of(struct nvmet_tcp_cmd *cmd)
+{
+        return (__u64)cmd + bpf_core_field_offset(struct nvmet_tcp_cmd, req);
+}
+
+static __always_inline struct nvmet_tcp_queue *queue_of(__u64 req)
+{
+        struct nvmet_tcp_cmd *cmd = (void *)(req - bpf_core_field_offset(struct nvmet_tcp_cmd, req));
+
+        return BPF_CORE_READ(cmd, queue);
+}
+
+/* T2 of a write in the capsule: its buffers are mapped, the rest of the capsule is still to be read. */
+SEC("fexit/nvmet_tcp_map_data")
+int BPF_PROG(nvmet_tcp_map_data, struct nvmet_tcp_cmd *cmd)
+{
+        struct target_command *command = command_get(req_of(cmd));
+
+        if (command && (command->record.header.flags & NP_F_IN_CAPSULE))
+                command->record.t[NP_T2] = bpf_ktime_get_ns();
+        return 0;
+}
+
+/* T8; for a write whose data must be asked for the first call queues the R2T. */
+SEC("fentry/nvmet_tcp_queue_response")
+int BPF_PROG(nvmet_tcp_queue_response, struct nvmet_req *req)
+{
+        struct target_command *command = command_get((__u64)req);
+        struct np_target_record *record;
+        __u16 status;
+        __u64 now;
+
+        if (!command)
+                return 0;
+        now = bpf_ktime_get_ns();
+        record = &command->record;
+        status = req->cqe->status >> 1;
+
+        if (command->needs_r2t && !status) {
+                record->r2t_queued = now;
+                record->header.flags |= NP_F_R2T;
+        } else if (!record->t[NP_T8]) {
+                record->t[NP_T8] = now;
+                record->header.status = status;
+                if (!record->t[NP_T4])
+                        record->header.flags |= NP_F_INIT_FAILED;
+                else if (!record->t[NP_T7] && !record->t[NP_T5])
+                        record->t[NP_T7] = now;
+        }
+        command_queued(command, queue_get_or_add((__u64)queue_of((__u64)req)), now);
+        return 0;
+}
+
+static __always_inline void r2t_sent(__u64 req, struct send_queue *queue)
+{
+        struct target_command *command = command_get(req);
+        __u64 now = bpf_ktime_get_ns();
+
+        if (!command)
+                return;
+        command->record.t[NP_T2] = now;
+        command->record.blocked_ns += queue_blocked(queue, now) - command->blocked_mark;
+        command_sent(command);
+}
+
+/* T9: the record is complete. */
+static __always_inline void response_sent(__u64 req, struct send_queue *queue)
+{
+        struct target_command *command = command_get(req);
+        struct np_target_record *record;
+
+        if (!command)
+                return;
+        record = &command->record;
+        record->t[NP_T9] = bpf_ktime_get_ns();
+        record->blocked_ns += queue_blocked(queue, record->t[NP_T9]) - command->blocked_mark;
+        emit(record, sizeof(*record));
+        command_forget(req, command);
+}
+
+static __always_inline int send_begins(__u64 queue)
+{
+        struct send_queue *state;
+
+        if (!blocked_queues)
+                return 0;
+        state = queue_get(queue);
+        if (state)
+                queue_unblock(state, bpf_ktime_get_ns());
+        return 0;
+}
+
+/* A send that did not get rid of all it had. */
+static __always_inline void send_short(__u64 queue)
+{
+        struct send_queue *state = queue_get(queue);
+
+        if (state)
+                queue_block(state, bpf_ktime_get_ns());
+}
+
+/* --- send functions as functions: they return 1 when all is sent, else -EAGAIN or an error */
+
+SEC("fentry/nvmet_try_send_data_pdu")
+int BPF_PROG(nvmet_try_send_data_pdu_entry, struct nvmet_tcp_cmd *cmd)
+{
+        return send_begins((__u64)cmd->queue);
+}
+
+SEC("fexit/nvmet_try_send_data_pdu")
+int BPF_PROG(nvmet_try_send_data_pdu_exit, struct nvmet_tcp_cmd *cmd, int ret)
+{
+        if (ret <= 0)
+                send_short((__u64)cmd->queue);
+        return 0;
+}
+
+SEC("fentry/nvmet_try_send_data")
+int BPF_PROG(nvmet_try_send_data_entry, struct nvmet_tcp_cmd *cmd)
+{
+        return send_begins((__u64)cmd->queue);
+}
+
+/* With submission queue flow control off there is no response after the data: cmd is put back inside. */
+SEC("fexit/nvmet_try_send_data")
+int BPF_PROG(nvmet_try_send_data_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        if (ret <= 0)
+                send_short((__u64)cmd->queue);
+        else if (unsent && cmd->queue->nvme_sq.sqhd_disabled)
+                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        return 0;
+}
+
+SEC("fentry/nvmet_try_send_response")
+int BPF_PROG(nvmet_try_send_response_entry, struct nvmet_tcp_cmd *cmd)
+{
+        return send_begins((__u64)cmd->queue);
+}
+
+SEC("fexit/nvmet_try_send_response")
+int BPF_PROG(nvmet_try_send_response_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        if (ret <= 0)
+                send_short((__u64)cmd->queue);
+        else if (unsent)
+                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        return 0;
+}
+
+SEC("fentry/nvmet_try_send_r2t")
+int BPF_PROG(nvmet_try_send_r2t_entry, struct nvmet_tcp_cmd *cmd)
+{
+        return send_begins((__u64)cmd->queue);
+}
+
+SEC("fexit/nvmet_try_send_r2t")
+int BPF_PROG(nvmet_try_send_r2t_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        if (ret <= 0)
+                send_short((__u64)cmd->queue);
+        else if (unsent)
+                r2t_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        return 0;
+}
+
+/* --- or the socket call below them: kernel_sendpage(sock, page, offset, size, flags), up to 6.4. Other sockets' queues
+ * are not in the map `queues`. */
+
+SEC("fentry/kernel_sendpage")
+int BPF_PROG(kernel_sendpage_entry, struct socket *sock)
+{
+        if (!blocked_queues)
+                return 0;
+        return send_begins((__u64)sock->sk->sk_user_data);
+}
+
+SEC("fexit/kernel_sendpage")
+int BPF_PROG(kernel_sendpage_exit, struct socket *sock, void *page, int offset, size_t size, int flags, int ret)
+{
+        struct nvmet_tcp_queue *queue;
+        struct nvmet_tcp_cmd *cmd;
+        struct send_queue *state;
+        enum nvmet_tcp_send_state sent;
+        bool all = ret > 0 && (size_t)ret == size;
+
+        if (all && !unsent)
+                return 0;
+        queue = sock->sk->sk_user_data;
+        state = queue_get((__u64)queue);
+        if (!state)
+                return 0;
+        if (!all) {
+                queue_block(state, bpf_ktime_get_ns());
+                return 0;
+        }
+        cmd = BPF_CORE_READ(queue, snd_cmd);
+        if (!cmd)
+                return 0;
+        sent = BPF_CORE_READ(cmd, state);
+        if (sent == NVMET_TCP_SEND_R2T)
+                r2t_sent(req_of(cmd), state);
+        else if (sent == NVMET_TCP_SEND_RESPONSE)
+                response_sent(req_of(cmd), state);
+        return 0;
+}
+
+#endif
