@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unpack a build over the root, and do what a package's postinst does. usage: install.sh TAR
+set -euo pipefail
+tar --extract --file="$1" --directory=/ --no-overwrite-dir --keep-directory-symlink --no-same-owner --preserve-permissions
+
+listed=$(tar --list --file="$1")
+has() { grep -q "$1" <<< "$listed"; }
+ldconfig
+if has 'sysusers\.d/.'; then systemd-sysusers; fi
+if has 'tmpfiles\.d/.'; then systemd-tmpfiles --create; fi
+if has 'systemd/catalog/.'; then journalctl --update-catalog; fi
+if has 'glib-2.0/schemas/.'; then glib-compile-schemas /usr/share/glib-2.0/schemas; fi
+systemctl daemon-reload
+systemctl reload dbus.service
+if has 'polkit-1/'; then systemctl try-restart polkit.service; fi
+mapfile -t sockets < <(grep -o 'systemd/system/[^/]*\.socket$' <<< "$listed" | sed 's,.*/,,')
+if [ ${#sockets[@]} -gt 0 ]; then systemctl enable --now --quiet "${sockets[@]}"; fi

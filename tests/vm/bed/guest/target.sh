@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Export two subsystems: :bed on the drive that was asked for, :slow on one that takes 5 ms a command.
+# nvmet's TCP socket is made in the network namespace of this script. usage: target.sh tcp|rdma ADDRESS null|nvme|disk
+set -euo pipefail
+transport=$1 address=$2 drive=$3
+nqn=nqn.2026-01.org.ntprof
+nvmet=/sys/kernel/config/nvmet
+megabytes=512
+
+# null_device NAME NANOSECONDS: a drive in memory that completes each command after that time. (null_blk cannot
+# change the time of a drive in use.) Its name is nullbN before Linux 6.2, NAME since then.
+null_device() {
+  local item=/sys/kernel/config/nullb/$1
+  mkdir "$item"
+  echo $megabytes > "$item/size"
+  echo 4096 > "$item/blocksize"
+  echo 1 > "$item/memory_backed"
+  echo 2 > "$item/irqmode"
+  echo "$2" > "$item/completion_nsec"
+  echo 1 > "$item/power"
+  if [ -b "/dev/$1" ]; then echo "/dev/$1"; else echo "/dev/nullb$(cat "$item/index")"; fi
+}
+
+# pcie_nvme: the machine's own NVMe drive, not one that came over fabrics.
+pcie_nvme() {
+  local controller
+  for controller in /sys/class/nvme/nvme*; do
+    [ "$(cat "$controller/transport")" = pcie ] || continue
+    echo "/dev/${controller##*/}n1"
+    return
+  done
+  echo "no PCIe NVMe drive" >&2
+  return 1
+}
+
+# export_device NAME DEVICE
+export_device() {
+  local subsystem=$nvmet/subsystems/$nqn:$1
+  mkdir "$subsystem"
+  echo 1 > "$subsystem/attr_allow_any_host"
+  mkdir "$subsystem/namespaces/1"
+  echo "$2" > "$subsystem/namespaces/1/device_path"
+  echo 1 > "$subsystem/namespaces/1/enable"
+  ln -s "$subsystem" $nvmet/ports/1/subsystems/
+}
+
+modprobe null_blk nr_devices=0
+modprobe "nvmet-$transport"
+mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+
+case $drive in
+  null) device=$(null_device nullb_bed 100000) ;;
+  nvme) modprobe nvme; udevadm settle; device=$(pcie_nvme) ;;
+  disk) device=/dev/vdb ;;
+esac
+slow=$(null_device nullb_slow 5000000)
+
+port=$nvmet/ports/1
+mkdir $port
+echo ipv4 > $port/addr_adrfam
+echo "$transport" > $port/addr_trtype
+echo "$address" > $port/addr_traddr
+echo 4420 > $port/addr_trsvcid
+export_device bed "$device"
+export_device slow "$slow"
