@@ -59,10 +59,10 @@ typedef struct CaptureOps {
         int (*attach)(Capture *c, const char **ret_error);
         /* From now on commands are counted and sampled. */
         int (*resume)(Capture *c);
-        /* From now on none is; those under way still complete and are emitted. */
+        /* From now on none is; those under way still complete and are emitted. The target goes on until none of the
+         * host's is under way (get_counters() looks). */
         int (*pause)(Capture *c);
-        /* Host first, then target when raised; the other way round when lowered, so that the target's set is never the
-         * smaller for longer than needed. */
+        /* The target first when raised, the host first when lowered: the target's set is never the smaller. */
         int (*set_threshold)(Capture *c, uint32_t threshold);
         /* Hands out all records that are there. Returns the number, or negative errno. */
         int (*drain)(Capture *c);
@@ -70,7 +70,9 @@ typedef struct CaptureOps {
         int (*get_fd)(Capture *c);
         int (*get_counters)(Capture *c, CaptureCounters *ret);
         unsigned (*get_hooks)(Capture *c, const CaptureHook **ret);
-        /* True when a replay has no more records; always false for a live capture. */
+        /* The clock of the host's records, ns; NULL: CLOCK_MONOTONIC. A replay has its own. */
+        uint64_t (*now)(Capture *c);
+        /* True when a replay has no more records; always false for a live capture, which may leave it NULL. */
         bool (*at_end)(Capture *c);
         /* Detaches everything. Idempotent. */
         void (*detach)(Capture *c);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "error.h"
+
+#include <glib.h>
+#include <stdarg.h>
+
+static const struct {
+        const char *dbus_name;
+        int errno_;
+} errors[] = {
+        [NTPROF_ERROR_NONE] = { "", 0 },
+#define NTPROF_ERROR(symbol, name, number, exit_) [NTPROF_ERROR_##symbol] = { "org.ntprof1.Error." name, number },
+#include "../dbus/errors.def"
+};
+
+const char *ntprof_error_dbus_name(NtprofError code)
+{
+        return errors[code].dbus_name;
+}
+
+const char *ntprof_error_name(NtprofError code)
+{
+        return code == NTPROF_ERROR_NONE ? "" : errors[code].dbus_name + strlen("org.ntprof1.Error.");
+}
+
+int ntprof_error_errno(NtprofError code)
+{
+        return errors[code].errno_;
+}
+
+int error_set(Error *e, NtprofError code, const char *format, ...)
+{
+        va_list ap;
+
+        if (e) {
+                g_assert(!e->message);
+                va_start(ap, format);
+                e->message = g_strdup_vprintf(format, ap);
+                va_end(ap);
+                e->code = code;
+        }
+
+        return -errors[code].errno_;
+}
+
+void error_clear(Error *e)
+{
+        g_free(e->message);
+        *e = ERROR_INIT;
+}
