@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The test bed: NVMe-oF host and target in virtual machines on stock Debian kernels (see README.md)."""
 
-from .bed import BED_NQN, HOST_ADDRESS, SLOW_NQN, TARGET_ADDRESS, Bed
+from .bed import BED_NQN, SLOW_NQN, Bed
 from .errors import BedError, CommandTimeout, MachineEnded
+from .layout import HOST_ADDRESS, TARGET_ADDRESS
 from .machine import CommandFailed, Machine, Result, Running
 
 __all__ = ["BED_NQN", "HOST_ADDRESS", "SLOW_NQN", "TARGET_ADDRESS", "Bed", "BedError", "CommandFailed",

@@ -28,6 +28,10 @@ _ANSWER_SECONDS = 120.0
 """The agent answers within milliseconds, on a busy machine within seconds."""
 
 
+class AgentSilent(BedError):
+    """The agent did not answer in time."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """A guest command that ended. status is 128 + signal when a signal ended it."""
@@ -64,7 +68,7 @@ class _Session:
             except TimeoutError:
                 self._check_alive()
                 if time.monotonic() > self._deadline:
-                    raise BedError("guest agent: no answer") from None
+                    raise AgentSilent("guest agent: no answer") from None
                 continue
             except OSError as error:
                 self._check_alive()
@@ -84,7 +88,7 @@ class _Session:
             except TimeoutError:
                 self._check_alive()
                 if time.monotonic() > self._deadline:
-                    raise BedError("guest agent: takes no request") from None
+                    raise AgentSilent("guest agent: takes no request") from None
 
     def synchronize(self) -> None:
         number = random.randrange(1 << 31)

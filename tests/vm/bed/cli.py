@@ -46,11 +46,11 @@ def _list(_: argparse.Namespace) -> int:
         except BedError:
             print(f"{name}: half up (coming up, or left behind)")
             continue
-        wish = bed.wish
-        print(f"{name}: {'up' if bed.alive else 'ENDED'}, kernel {' and '.join(bed.releases.values())}, "
+        wish = bed.facts.wish
+        print(f"{name}: {'up' if bed.alive else 'ENDED'}, kernel {' and '.join(bed.facts.releases.values())}, "
               f"machines {wish.machines}, {wish.transport}, drive {wish.drive}, namespace {bed.namespace}"
-              f"{', icount' if wish.icount else ''}{', build installed' if bed.installed else ''}, "
-              f"for {(time.time() - bed.since) / 60:.0f} min")
+              f"{', icount' if wish.icount else ''}{', build installed' if bed.facts.installed else ''}, "
+              f"for {(time.time() - bed.facts.since) / 60:.0f} min")
     return 0
 
 

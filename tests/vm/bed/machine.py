@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal as signals
 import uuid
@@ -161,7 +162,7 @@ class Machine:
         passage = self.process.share / f"put-{uuid.uuid4().hex}"
         passage.mkdir()
         try:
-            name = source.resolve().name
+            name = Path(os.path.abspath(source)).name
             if source.is_dir():
                 shutil.copytree(source, passage / name, symlinks=True)
             else:

@@ -27,6 +27,7 @@ units=(
   systemd-update-utmp-runlevel.service systemd-update-utmp.service systemd-sysusers.service
   systemd-binfmt.service proc-sys-fs-binfmt_misc.automount
   systemd-networkd-wait-online.service systemd-timesyncd.service
+  modprobe@drm.service modprobe@efi_pstore.service modprobe@fuse.service
 )
 for unit in "${units[@]}"; do ln -sfn /dev/null "$root/etc/systemd/system/$unit"; done
 rm -f "$root"/etc/udev/rules.d/70-nvmf-autoconnect.rules "$root"/usr/lib/udev/rules.d/70-nvmf-autoconnect.rules
@@ -36,10 +37,13 @@ rm -f "$root"/etc/rdma/modules/{iwarp,opa,roce,rdma}.conf
 
 for user in alice bob; do chroot "$root" useradd --create-home --shell /bin/bash "$user"; done
 chroot "$root" passwd --quiet --delete root
+# A root shell on the console without a login session, whose user manager would slow every boot.
 console=$root/etc/systemd/system/serial-getty@ttyS0.service.d
 mkdir -p "$console"
-cat > "$console/autologin.conf" <<'CONF'
+cat > "$console/shell.conf" <<'CONF'
 [Service]
+Environment=HOME=/root
+WorkingDirectory=/root
 ExecStart=
-ExecStart=-/sbin/agetty --autologin root --noclear --keep-baud 115200 ttyS0 vt100
+ExecStart=-/sbin/agetty --skip-login --login-program /bin/bash --noissue --noclear --keep-baud 115200 ttyS0 vt100
 CONF
