@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define NTPROF_TYPE_REPORT (ntprof_report_get_type())
+G_DECLARE_FINAL_TYPE(NtprofReport, ntprof_report, NTPROF, REPORT, GObject)
+
+/**
+ * NtprofReportGroup:
+ *
+ * The commands of one operation, size and namespace in a [class@Report], told by the part of the way that was recorded.
+ */
+typedef struct _NtprofReportGroup NtprofReportGroup;
+
+/**
+ * NtprofReportStage:
+ *
+ * The share of one stage in the latency of a [struct@ReportGroup].
+ */
+typedef struct _NtprofReportStage NtprofReportStage;
+
+NtprofReport *ntprof_report_new_from_json(const char *json, gssize length, GError **error);
+const char *ntprof_report_to_json(NtprofReport *self);
+char *ntprof_report_to_text(NtprofReport *self);
+const char *ntprof_report_get_session_id(NtprofReport *self);
+guint64 ntprof_report_get_duration_ns(NtprofReport *self);
+guint64 ntprof_report_get_commands(NtprofReport *self);
+guint64 ntprof_report_get_sampled(NtprofReport *self);
+gboolean ntprof_report_has_target(NtprofReport *self);
+char **ntprof_report_get_warnings(NtprofReport *self);
+guint ntprof_report_get_n_groups(NtprofReport *self);
+NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index);
+
+#define NTPROF_TYPE_REPORT_GROUP (ntprof_report_group_get_type())
+GType ntprof_report_group_get_type(void) G_GNUC_CONST;
+NtprofReportGroup *ntprof_report_group_ref(NtprofReportGroup *self);
+void ntprof_report_group_unref(NtprofReportGroup *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportGroup, ntprof_report_group_unref)
+const char *ntprof_report_group_get_operation(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self);
+const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self);
+gboolean ntprof_report_group_has_target(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_commands(NtprofReportGroup *self);
+double ntprof_report_group_get_rate(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_sampled(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_joined(NtprofReportGroup *self);
+double ntprof_report_group_get_mean_ns(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_p50_ns(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_p99_ns(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_p999_ns(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_max_ns(NtprofReportGroup *self);
+guint ntprof_report_group_get_n_stages(NtprofReportGroup *self);
+NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint index);
+NtprofReportStage *ntprof_report_group_get_largest_stage(NtprofReportGroup *self);
+
+#define NTPROF_TYPE_REPORT_STAGE (ntprof_report_stage_get_type())
+GType ntprof_report_stage_get_type(void) G_GNUC_CONST;
+NtprofReportStage *ntprof_report_stage_ref(NtprofReportStage *self);
+void ntprof_report_stage_unref(NtprofReportStage *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportStage, ntprof_report_stage_unref)
+const char *ntprof_report_stage_get_id(NtprofReportStage *self);
+double ntprof_report_stage_get_mean_ns(NtprofReportStage *self);
+double ntprof_report_stage_get_share(NtprofReportStage *self);
+double ntprof_report_stage_get_avg_qd(NtprofReportStage *self);
+
+G_END_DECLS
