@@ -2,6 +2,9 @@
 /*
  * Exactly the kernel internals the programs rely on, and nothing more. Field offsets are relocated at load time from the
  * running kernel's BTF (CO-RE), so only names matter here, not order or size. Each struct cites where it is defined.
+ *
+ * Programs check the arguments of tracepoints for NULL although these never are: since 6.13, and in 6.12's stable series,
+ * the verifier wants it ("bpf: Mark raw_tp arguments with PTR_MAYBE_NULL").
  */
 #ifndef NTPROF_KERNEL_TYPES_H
 #define NTPROF_KERNEL_TYPES_H

@@ -14,11 +14,6 @@
 #define RING_BYTES (8 * 1024 * 1024)
 #define FILTER_BITS 13
 
-struct np_cpu {
-        __u64 counter[NP_C_COUNT];
-        struct np_kind_table kinds;
-};
-
 struct {
         __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
         __uint(max_entries, 1);
@@ -35,13 +30,23 @@ struct {
 volatile __u32 recording;       /* count and sample */
 volatile __u32 threshold;       /* hash < threshold, or 0xffffffff for all */
 
-__u32 filter[1 << FILTER_BITS];
+static __u32 filter[1 << FILTER_BITS];
 /* Sampled commands whose bytes are not all sent yet: 0 lets the send hooks leave at once. */
-__s64 unsent;
+static __s64 unsent;
+
+/* Spreads a pointer over 2^bits slots. The verifier refuses arithmetic on a typed pointer, except to copy its low half,
+ * which makes a number of it. */
+static __always_inline __u32 pointer_slot(__u64 pointer, __u32 bits)
+{
+        __u32 low;
+
+        asm volatile("%[low] = %[pointer]" : [low] "=w"(low) : [pointer] "w"((__u32)pointer));
+        return (low >> 4) * 0x9e3779b1U >> (32 - bits);
+}
 
 static __always_inline __u32 *filter_slot(__u64 pointer)
 {
-        return &filter[(pointer * 0x9e3779b97f4a7c15ULL) >> (64 - FILTER_BITS)];
+        return &filter[pointer_slot(pointer, FILTER_BITS)];
 }
 
 static __always_inline bool maybe_live(__u64 pointer)

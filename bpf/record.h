@@ -104,6 +104,12 @@ struct np_kind_count {
 struct np_kind_table {
         struct np_kind_count slot[NP_KIND_SLOTS];
 };
+/* The map `cpus`, one value a CPU. */
+struct np_cpu {
+        __u64 counter[NP_C_COUNT];
+        struct np_kind_table kinds;
+};
+
 #define NP_KIND_KEY(filter, opcode, nlb) (((__u64)((filter) + 1) << 32) | ((__u64)(opcode) << 16) | (__u64)(nlb))
 
 #define NP_FILTERS_MAX 8

@@ -29,7 +29,7 @@ struct {
 } queues SEC(".maps");
 
 /* Queues that are blocked now: 0 lets the send's entry hook leave at once. */
-__s64 blocked_queues;
+static __s64 blocked_queues;
 
 static __always_inline struct send_queue *queue_get(__u64 pointer)
 {

@@ -8,16 +8,16 @@
 /* H0 of the bios on their way to H2, in slots picked by bits of the pointer. A bio whose slot was taken by another before
  * its request reached H2 has no H0: the record says so and H1 stands in. H2 empties the slot, so that memory reused by
  * a bio that is not seen here (a split one) doesn't find an old time. */
-#define BIO_SLOTS (1 << 14)
+#define BIO_SLOT_BITS 14
 struct bio_slot {
         __u64 bio;
         __u64 ns;
 };
-struct bio_slot bio_slots[BIO_SLOTS];
+static struct bio_slot bio_slots[1 << BIO_SLOT_BITS];
 
 static __always_inline struct bio_slot *bio_slot(__u64 bio)
 {
-        return &bio_slots[((bio >> 6) * 0x9e3779b97f4a7c15ULL) >> (64 - 14)];
+        return &bio_slots[pointer_slot(bio, BIO_SLOT_BITS)];
 }
 
 /* Returns when the bio was submitted to the namespace's device, 0 when that was not seen. */
@@ -38,9 +38,12 @@ static __always_inline __u64 bio_submitted(__u64 bio)
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(block_bio_queue, struct bio *bio)
 {
-        struct gendisk *disk = bio->bi_bdev->bd_disk;
         struct bio_slot *slot;
+        struct gendisk *disk;
 
+        if (!bio)
+                return 0;
+        disk = bio->bi_bdev->bd_disk;
         if ((__u32)disk->first_minor != head_minor || (__u32)disk->major != head_major || !recording)
                 return 0;
 
@@ -68,7 +71,7 @@ int BPF_PROG(host_block_rq_complete, struct request *rq)
         struct host_command *command = command_get((__u64)rq);
         struct np_host_record *record;
 
-        if (!command)
+        if (!rq || !command)
                 return 0;
 
         record = &command->record;

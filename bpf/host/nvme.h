@@ -56,11 +56,13 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         __u32 index, op, limit;
         __u8 retries = 0;
 
-        if (!recording)
+        if (!rq || !cmd || !recording)
                 return 0;
         index = filter_index(rq->q->disk);
         if (index >= NP_FILTERS_MAX)
                 return 0;
+        barrier_var(index);     /* or the compiler drops the mask that the verifier needs */
+        index &= NP_FILTERS_MAX - 1;
         cpu = this_cpu();
         if (!cpu)
                 return 0;
@@ -130,7 +132,7 @@ int BPF_PROG(nvme_complete_rq, struct request *rq)
         struct nvme_request *nvme_request;
         __u8 flags = 0;
 
-        if (!command)
+        if (!rq || !command)
                 return 0;
         command->record.h[NP_H7] = bpf_ktime_get_ns();
         nvme_request = request_pdu(rq);

@@ -8,7 +8,7 @@
 
 static __always_inline struct target_command *command_of(struct request *rq)
 {
-        struct bio *bio = rq->bio;
+        struct bio *bio = rq ? rq->bio : NULL;
 
         return bio ? command_get((__u64)bio->bi_private) : NULL;
 }

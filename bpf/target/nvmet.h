@@ -13,14 +13,14 @@
 
 /* The filter of a controller, remembered by its address and cntlid so that an unsampled command costs two loads. A
  * sampled one is checked again by name: a controller's memory can be used again for another host's. */
-#define CONTROLLER_SLOTS 256
+#define CONTROLLER_SLOT_BITS 8
 struct controller_slot {
         __u64 pointer;
+        __u32 nsid;
         __u16 cntlid;
-        __u16 filter;           /* index + 1; NP_FILTERS_MAX + 1: not ours */
-        __u32 reserved;
+        __u16 filter;           /* NP_FILTERS_MAX: not ours */
 };
-struct controller_slot controllers[CONTROLLER_SLOTS];
+static struct controller_slot controllers[1 << CONTROLLER_SLOT_BITS];
 
 struct names {
         char subsysnqn[NP_NQN_LEN];
@@ -79,31 +79,38 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
         struct target_command command = {};
         struct np_target_record *record = &command.record;
         struct np_identity *id = &record->header.id;
-        struct nvmet_sq *sq = req->sq;
-        struct nvmet_ctrl *controller = sq->ctrl;
         struct target_command *previous;
+        struct nvmet_ctrl *controller;
+        struct nvmet_sq *sq;
         struct controller_slot *slot;
         __u64 key = (__u64)req;
         struct np_cpu *cpu;
         __u32 index, limit, length = 0;
         __u8 sgl = 0;
 
+        if (!req || !cmd || !recording)
+                return 0;
+        sq = req->sq;
+        controller = sq->ctrl;
         id->qid = sq->qid;
-        if (!recording || !id->qid)
+        if (!id->qid)
                 return 0;
         read_identity(id, cmd);
         id->cntlid = controller->cntlid;
 
         /* One slot a controller and namespace. */
-        slot = &controllers[(((__u64)controller >> 6) + id->nsid * 31) % CONTROLLER_SLOTS];
-        if (slot->pointer != ((__u64)controller ^ (__u64)id->nsid << 48) || slot->cntlid != id->cntlid) {
-                slot->filter = controller_filter((__u64)controller, id->nsid) + 1;
+        slot = &controllers[(pointer_slot((__u64)controller, CONTROLLER_SLOT_BITS) + id->nsid) % (1 << CONTROLLER_SLOT_BITS)];
+        if (slot->pointer != (__u64)controller || slot->nsid != id->nsid || slot->cntlid != id->cntlid) {
+                slot->filter = controller_filter((__u64)controller, id->nsid);
                 slot->cntlid = id->cntlid;
-                slot->pointer = (__u64)controller ^ (__u64)id->nsid << 48;
+                slot->nsid = id->nsid;
+                slot->pointer = (__u64)controller;
         }
-        index = slot->filter - 1;
+        index = slot->filter;
         if (index >= NP_FILTERS_MAX)
                 return 0;
+        barrier_var(index);     /* or the compiler drops the mask that the verifier needs */
+        index &= NP_FILTERS_MAX - 1;
         cpu = this_cpu();
         if (!cpu)
                 return 0;

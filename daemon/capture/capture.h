@@ -84,4 +84,3 @@ struct Capture {
         CaptureHandlers handlers;
 };
 
-int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret);

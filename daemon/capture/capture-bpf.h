@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "capture.h"
+
+/* The plan is needed only during the call. -EINVAL..: as of libbpf; nothing is attached before ops->attach(). */
+int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret);

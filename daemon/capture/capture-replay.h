@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records from a recorded file, at the speed at which they were taken or a multiple of it. It behaves as the live source
+ * would: commands that begin after pause() are not handed out, and a threshold lower than the recorded one chooses fewer.
+ */
+#pragma once
+
+#include "../session/iostat.h"
+#include "recording.h"
+
+/* recording must outlive the capture. */
+int capture_replay_new(const Recording *recording, double speed, const CaptureHandlers *handlers, Capture **ret, Error *error);
+/* The disk's counts when the recording began and, after pause() at its end, when it ended; at any other time not valid. */
+void capture_replay_read_iostat(Capture *c, IoStat *ret);

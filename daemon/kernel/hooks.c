@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hooks.h"
+
+#define TP(mod, name, ...) .kind = HOOK_TRACEPOINT, .mechanism = "tp_btf", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
+#define ENTRY(mod, name, ...) .kind = HOOK_FUNCTION, .mechanism = "fentry", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
+#define EXIT(mod, name, ...) .kind = HOOK_FUNCTION, .mechanism = "fexit", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
+#define BOTH(mod, name, ...) .kind = HOOK_FUNCTION, .mechanism = "fentry+fexit", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
+
+#define NVME_TCP_SEND_FIELDS                            \
+        { "nvme_tcp", "nvme_tcp_queue", "request" },    \
+        { "nvme_tcp", "nvme_tcp_queue", "send_list" },  \
+        { "nvme_tcp", "nvme_tcp_queue", "req_list" },   \
+        { "nvme_tcp", "nvme_tcp_request", "entry" },    \
+        { "nvme_tcp", "nvme_tcp_request", "lentry" }
+
+/* What needs a socket's sender to be known as blocked: the send functions, or the socket call below them. */
+#define NVMET_TCP_SEND_PROGRAMS \
+        "nvmet_try_send_data_pdu_entry", "nvmet_try_send_data_pdu_exit", "nvmet_try_send_data_entry", \
+        "nvmet_try_send_data_exit", "nvmet_try_send_response_entry", "nvmet_try_send_response_exit"
+#define NVMET_TCP_SENDPAGE_FIELDS                       \
+        { "nvmet_tcp", "nvmet_tcp_queue", "snd_cmd" },  \
+        { "nvmet_tcp", "nvmet_tcp_cmd", "state" },      \
+        { "nvmet_tcp", "nvmet_tcp_cmd", "req" },        \
+        { "vmlinux", "sock", "sk_user_data" }
+
+const HookRow hook_rows[] = {
+        { "H0", HOOK_SIDE_HOST, NULL, NULL, false, "H1", {
+                { TP("vmlinux", "block_bio_queue", "block_bio_queue"),
+                  .fields = { { "vmlinux", "bio", "bi_bdev" }, { "vmlinux", "block_device", "bd_disk" } } },
+        } },
+        { "H1", HOOK_SIDE_HOST, NULL, NULL, false, "H2", {
+                { .kind = HOOK_FIELD, .mechanism = "field", .module = "vmlinux", .symbol = "request.start_time_ns",
+                  .fields = { { "vmlinux", "request", "start_time_ns" } } },
+        } },
+        { "H2", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
+                { TP("nvme_core", "nvme_setup_cmd", "nvme_setup_cmd"),
+                  .fields = { { "vmlinux", "request_queue", "disk" }, { "nvme_core", "nvme_request", "ctrl" },
+                              { "nvme_core", "nvme_ctrl", "cntlid" } } },
+        } },
+        { "H3", HOOK_SIDE_HOST, "tcp", NULL, true, NULL, {
+                { BOTH("nvme_tcp", "nvme_tcp_try_send", "nvme_tcp_try_send_entry", "nvme_tcp_try_send_exit"),
+                  .fields = { NVME_TCP_SEND_FIELDS } },
+        } },
+        { "H4", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
+                { ENTRY("nvme_tcp", "nvme_tcp_setup_h2c_data_pdu", "nvme_tcp_setup_h2c_data_pdu") },
+        } },
+        { "H5", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
+                { BOTH("nvme_tcp", "nvme_tcp_try_send", "nvme_tcp_try_send_entry", "nvme_tcp_try_send_exit"),
+                  .fields = { NVME_TCP_SEND_FIELDS } },
+        } },
+        { "H6", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
+                { ENTRY("vmlinux", "blk_mq_complete_request_remote", "blk_mq_complete_request_remote") },
+        } },
+        { "H7", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
+                { TP("nvme_core", "nvme_complete_rq", "nvme_complete_rq"),
+                  .fields = { { "nvme_core", "nvme_request", "flags" } } },
+        } },
+        { "H8", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
+                { TP("vmlinux", "block_rq_complete", "host_block_rq_complete") },
+        } },
+
+        { "T1", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
+                { TP("nvmet", "nvmet_req_init", "nvmet_req_init"),
+                  .fields = { { "nvmet", "nvmet_ctrl", "hostnqn" }, { "nvmet", "nvmet_ctrl", "cntlid" },
+                              { "nvmet", "nvmet_subsys", "subsysnqn" }, { "nvmet", "nvmet_sq", "qid" } } },
+        } },
+        { "T2", HOOK_SIDE_TARGET, "tcp", "writes sent after an R2T", true, NULL, {
+                { BOTH("nvmet_tcp", "nvmet_try_send_r2t", "nvmet_try_send_r2t_entry", "nvmet_try_send_r2t_exit") },
+                { BOTH("vmlinux", "kernel_sendpage", "kernel_sendpage_entry", "kernel_sendpage_exit"),
+                  .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
+        } },
+        { "T2", HOOK_SIDE_TARGET, "tcp", "writes in the capsule", true, NULL, {
+                { EXIT("nvmet_tcp", "nvmet_tcp_map_data", "nvmet_tcp_map_data") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, block device", true, NULL, {
+                { ENTRY("nvmet", "nvmet_bdev_execute_rw", "nvmet_bdev_execute_rw") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "flush, block device", false, "T8", {
+                { ENTRY("nvmet", "nvmet_bdev_execute_flush", "nvmet_bdev_execute_flush") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "dataset management, block device", false, "T8", {
+                { ENTRY("nvmet", "nvmet_bdev_execute_dsm", "nvmet_bdev_execute_dsm") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "write zeroes, block device", false, "T8", {
+                { ENTRY("nvmet", "nvmet_bdev_execute_write_zeroes", "nvmet_bdev_execute_write_zeroes") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, file", false, "T8", {
+                { ENTRY("nvmet", "nvmet_file_execute_rw", "nvmet_file_execute_rw") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "flush, file", false, "T8", {
+                { ENTRY("nvmet", "nvmet_file_execute_flush", "nvmet_file_execute_flush") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "dataset management, file", false, "T8", {
+                { ENTRY("nvmet", "nvmet_file_execute_dsm", "nvmet_file_execute_dsm") },
+        } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "write zeroes, file", false, "T8", {
+                { ENTRY("nvmet", "nvmet_file_execute_write_zeroes", "nvmet_file_execute_write_zeroes") },
+        } },
+        { "T5", HOOK_SIDE_TARGET, NULL, NULL, false, "T4", {
+                { TP("vmlinux", "block_rq_issue", "block_rq_issue") },
+        } },
+        { "T6", HOOK_SIDE_TARGET, NULL, NULL, false, "T7", {
+                { TP("vmlinux", "block_rq_complete", "target_block_rq_complete") },
+        } },
+        { "T7", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
+                { ENTRY("nvmet", "nvmet_bio_done", "nvmet_bio_done") },
+        } },
+        { "T8", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
+                { ENTRY("nvmet_tcp", "nvmet_tcp_queue_response", "nvmet_tcp_queue_response") },
+        } },
+        { "T9", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
+                { BOTH("nvmet_tcp", "nvmet_try_send_response", NVMET_TCP_SEND_PROGRAMS) },
+                { BOTH("vmlinux", "kernel_sendpage", "kernel_sendpage_entry", "kernel_sendpage_exit"),
+                  .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
+        } },
+};
+
+const unsigned n_hook_rows = sizeof(hook_rows) / sizeof(hook_rows[0]);
