@@ -6,7 +6,8 @@
 
 /* ---- starting a session ---- */
 
-static GVariant *build_options(const char *namespace_name, GVariant *options) {
+static GVariant *build_options(const char *namespace_name, GVariant *options)
+{
         g_auto(GVariantDict) dict;
         g_autoptr(GVariant) owned = options ? g_variant_ref_sink(options) : NULL;
 
@@ -17,7 +18,8 @@ static GVariant *build_options(const char *namespace_name, GVariant *options) {
 }
 
 /* What a proxy of the new session must be of: this instance of the service, not the next one. */
-static char *require_owner(NtprofClient *self, GError **error) {
+static char *require_owner(NtprofClient *self, GError **error)
+{
         char *owner = np_client_dup_owner(self);
 
         if (!owner)
@@ -26,7 +28,8 @@ static char *require_owner(NtprofClient *self, GError **error) {
         return owner;
 }
 
-static void start_have_proxy(GObject *source, GAsyncResult *result, gpointer user_data) {
+static void start_have_proxy(GObject *source, GAsyncResult *result, gpointer user_data)
+{
         g_autoptr(GTask) task = user_data;
         g_autoptr(GError) error = NULL;
         g_autoptr(NpDBusSession) proxy = np_dbus_session_proxy_new_finish(result, &error);
@@ -39,7 +42,8 @@ static void start_have_proxy(GObject *source, GAsyncResult *result, gpointer use
         g_task_return_pointer(task, g_object_ref(np_client_adopt(g_task_get_source_object(task), proxy)), g_object_unref);
 }
 
-static void start_have_path(GObject *source, GAsyncResult *result, gpointer user_data) {
+static void start_have_path(GObject *source, GAsyncResult *result, gpointer user_data)
+{
         g_autoptr(GTask) task = user_data;
         NtprofClient *self = g_task_get_source_object(task);
         g_autoptr(GError) error = NULL;
@@ -77,13 +81,14 @@ static void start_have_path(GObject *source, GAsyncResult *result, gpointer user
  * Starts a session.
  */
 void ntprof_client_start_session(NtprofClient *self, const char *namespace_name, GVariant *options, GCancellable *cancellable,
-                                 GAsyncReadyCallback callback, gpointer user_data) {
+                                 GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_CLIENT(self));
 
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_client_start_session);
-        np_dbus_manager_call_start_session(np_client_get_service(self), build_options(namespace_name, options), cancellable,
+        np_dbus_manager_call_start_session(self->service, build_options(namespace_name, options), cancellable,
                                            start_have_path, task);
 }
 
@@ -97,7 +102,8 @@ void ntprof_client_start_session(NtprofClient *self, const char *namespace_name,
  *   %NTPROF_ERROR_NOT_FABRICS, %NTPROF_ERROR_TRANSPORT_UNSUPPORTED, %NTPROF_ERROR_KERNEL_UNSUPPORTED,
  *   %NTPROF_ERROR_TOO_MANY_SESSIONS, %NTPROF_ERROR_CAPTURE_FAILED, %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_SERVICE_GONE
  */
-NtprofSession *ntprof_client_start_session_finish(NtprofClient *self, GAsyncResult *result, GError **error) {
+NtprofSession *ntprof_client_start_session_finish(NtprofClient *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), NULL);
         return g_task_propagate_pointer(G_TASK(result), error);
 }
@@ -115,14 +121,15 @@ NtprofSession *ntprof_client_start_session_finish(NtprofClient *self, GAsyncResu
  * Returns: (transfer full): as [method@Client.start_session_finish]
  */
 NtprofSession *ntprof_client_start_session_sync(NtprofClient *self, const char *namespace_name, GVariant *options,
-                                                GCancellable *cancellable, GError **error) {
+                                                GCancellable *cancellable, GError **error)
+{
         g_autoptr(GError) local_error = NULL;
         g_autoptr(NpDBusSession) proxy = NULL;
         g_autofree char *path = NULL, *owner = NULL;
 
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
 
-        if (!np_dbus_manager_call_start_session_sync(np_client_get_service(self), build_options(namespace_name, options), &path,
+        if (!np_dbus_manager_call_start_session_sync(self->service, build_options(namespace_name, options), &path,
                                                      cancellable, &local_error)) {
                 np_error_localize(&local_error, NULL);
                 g_propagate_error(error, g_steal_pointer(&local_error));
@@ -143,11 +150,13 @@ NtprofSession *ntprof_client_start_session_sync(NtprofClient *self, const char *
 
 /* ---- inspection ---- */
 
-static GVariant *no_options(void) {
+static GVariant *no_options(void)
+{
         return g_variant_new("a{sv}", NULL);
 }
 
-static void on_inspected(GObject *source, GAsyncResult *result, gpointer user_data) {
+static void on_inspected(GObject *source, GAsyncResult *result, gpointer user_data)
+{
         g_autoptr(GTask) task = user_data;
         g_autoptr(GUnixFDList) fds = NULL;
         g_autoptr(GVariant) handle = NULL;
@@ -173,13 +182,14 @@ static void on_inspected(GObject *source, GAsyncResult *result, gpointer user_da
  *
  * Asks what the service's kernel offers: for each boundary the hook chosen and why better ones were not.
  */
-void ntprof_client_inspect(NtprofClient *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
+void ntprof_client_inspect(NtprofClient *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_CLIENT(self));
 
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_client_inspect);
-        np_dbus_manager_call_inspect(np_client_get_service(self), no_options(), NULL, cancellable, on_inspected, task);
+        np_dbus_manager_call_inspect(self->service, no_options(), NULL, cancellable, on_inspected, task);
 }
 
 /**
@@ -190,7 +200,8 @@ void ntprof_client_inspect(NtprofClient *self, GCancellable *cancellable, GAsync
  *
  * Returns: (transfer full): a JSON document of the schema `org.ntprof.inspection/1`; %NULL with @error set
  */
-char *ntprof_client_inspect_finish(NtprofClient *self, GAsyncResult *result, GError **error) {
+char *ntprof_client_inspect_finish(NtprofClient *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), NULL);
         return g_task_propagate_pointer(G_TASK(result), error);
 }
@@ -205,13 +216,14 @@ char *ntprof_client_inspect_finish(NtprofClient *self, GAsyncResult *result, GEr
  *
  * Returns: (transfer full): as [method@Client.inspect_finish]
  */
-char *ntprof_client_inspect_sync(NtprofClient *self, GCancellable *cancellable, GError **error) {
+char *ntprof_client_inspect_sync(NtprofClient *self, GCancellable *cancellable, GError **error)
+{
         g_autoptr(GUnixFDList) fds = NULL;
         g_autoptr(GVariant) handle = NULL;
         g_autoptr(GError) local_error = NULL;
 
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
-        if (!np_dbus_manager_call_inspect_sync(np_client_get_service(self), no_options(), NULL, &handle, &fds, cancellable,
+        if (!np_dbus_manager_call_inspect_sync(self->service, no_options(), NULL, &handle, &fds, cancellable,
                                                &local_error)) {
                 np_error_localize(&local_error, NULL);
                 g_propagate_error(error, g_steal_pointer(&local_error));

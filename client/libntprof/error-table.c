@@ -15,14 +15,16 @@ const NpErrorRow np_error_rows[] = {
 
 const gsize np_error_n_rows = G_N_ELEMENTS(np_error_rows);
 
-const NpErrorRow *np_error_row_by_code(int code) {
+const NpErrorRow *np_error_row_by_code(int code)
+{
         for (gsize i = 0; i < np_error_n_rows; i++)
                 if (np_error_rows[i].code == code)
                         return &np_error_rows[i];
         return NULL;
 }
 
-const NpErrorRow *np_error_row_by_name(const char *name) {
+const NpErrorRow *np_error_row_by_name(const char *name)
+{
         for (gsize i = 0; i < np_error_n_rows; i++)
                 if (g_strcmp0(np_error_rows[i].name, name) == 0)
                         return &np_error_rows[i];

@@ -10,12 +10,14 @@
 /* Of a document; a report of ten thousand groups is a tenth of this. */
 #define DOCUMENT_SIZE_MAX (256 * 1024 * 1024)
 
-static char *fail(const char *what, const char *why, GError **error) {
+static char *fail(const char *what, const char *why, GError **error)
+{
         g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_INVALID_DOCUMENT, "ntprofd's %s can't be read: %s", what, why);
         return NULL;
 }
 
-char *np_read_handle(GUnixFDList *fds, GVariant *handle, const char *what, GError **error) {
+char *np_read_handle(GUnixFDList *fds, GVariant *handle, const char *what, GError **error)
+{
         struct stat st;
 
         if (!fds)

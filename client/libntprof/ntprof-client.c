@@ -14,28 +14,18 @@
  * g_autoptr(NtprofClient) client = ntprof_client_new_sync(NULL, NULL, &error);
  * g_autoptr(NtprofSession) session = ntprof_client_start_session_sync(client, "nvme6n1",
  *         g_variant_new_parsed("{'duration-usec': <uint64 10000000>}"), NULL, &error);
- * if (ntprof_session_wait_sync(session, NULL, &error)) {
+ * if (ntprof_session_wait_sync(session, NULL, &error))
+{
  *         g_autoptr(NtprofReport) report = ntprof_session_get_report_sync(session, NULL, &error);
  *         ...
  * ```
  *
  * A client, its sessions and what they signal belong to the thread-default main context in which the client was made.
  */
-struct _NtprofClient {
-        GObject parent;
-        GDBusConnection *connection;
-        char *address;
-        GDBusObjectManager *manager;    /* of the sessions */
-        NpDBusManager *service;
-        GHashTable *sessions;           /* object path -> NtprofSession, of those that exist */
-};
-
-static void ntprof_client_initable_init(GInitableIface *interface);
-static void ntprof_client_async_initable_init(GAsyncInitableIface *interface);
 
 G_DEFINE_FINAL_TYPE_WITH_CODE(NtprofClient, ntprof_client, G_TYPE_OBJECT,
-                              G_IMPLEMENT_INTERFACE(G_TYPE_INITABLE, ntprof_client_initable_init)
-                              G_IMPLEMENT_INTERFACE(G_TYPE_ASYNC_INITABLE, ntprof_client_async_initable_init))
+                              G_IMPLEMENT_INTERFACE(G_TYPE_INITABLE, np_client_initable_init)
+                              G_IMPLEMENT_INTERFACE(G_TYPE_ASYNC_INITABLE, np_client_async_initable_init))
 
 enum {
         PROP_0,
@@ -58,7 +48,8 @@ static guint signals[N_SIGNALS];
 
 /* ---- sessions ---- */
 
-NtprofSession *np_client_adopt(NtprofClient *self, NpDBusSession *proxy) {
+NtprofSession *np_client_adopt(NtprofClient *self, NpDBusSession *proxy)
+{
         const char *path = g_dbus_proxy_get_object_path(G_DBUS_PROXY(proxy));
         NtprofSession *session = g_hash_table_lookup(self->sessions, path);
 
@@ -70,18 +61,21 @@ NtprofSession *np_client_adopt(NtprofClient *self, NpDBusSession *proxy) {
         return session;
 }
 
-NtprofSession *np_client_lookup(NtprofClient *self, const char *path) {
+NtprofSession *np_client_lookup(NtprofClient *self, const char *path)
+{
         return g_hash_table_lookup(self->sessions, path);
 }
 
-static void on_object_added(GDBusObjectManager *manager, GDBusObject *object, NtprofClient *self) {
+static void on_object_added(GDBusObjectManager *manager, GDBusObject *object, NtprofClient *self)
+{
         g_autoptr(GDBusInterface) proxy = g_dbus_object_get_interface(object, "org.ntprof1.Session");
 
         if (proxy)
                 g_signal_emit(self, signals[SIGNAL_SESSION_ADDED], 0, np_client_adopt(self, NP_DBUS_SESSION(proxy)));
 }
 
-static void drop_session(NtprofClient *self, const char *path) {
+static void drop_session(NtprofClient *self, const char *path)
+{
         g_autoptr(NtprofSession) session = NULL;
         g_autofree char *key = NULL;
 
@@ -91,11 +85,13 @@ static void drop_session(NtprofClient *self, const char *path) {
         g_signal_emit(self, signals[SIGNAL_SESSION_REMOVED], 0, session);
 }
 
-static void on_object_removed(GDBusObjectManager *manager, GDBusObject *object, NtprofClient *self) {
+static void on_object_removed(GDBusObjectManager *manager, GDBusObject *object, NtprofClient *self)
+{
         drop_session(self, g_dbus_object_get_object_path(object));
 }
 
-static void drop_all_sessions(NtprofClient *self) {
+static void drop_all_sessions(NtprofClient *self)
+{
         g_autoptr(GPtrArray) all = ntprof_client_list_sessions(self);
 
         for (guint i = 0; i < all->len; i++)
@@ -103,18 +99,21 @@ static void drop_all_sessions(NtprofClient *self) {
 }
 
 /* The object manager tells of the objects it knows of; a session just started may not be among them yet. */
-static void on_name_owner(GDBusObjectManager *manager, GParamSpec *pspec, NtprofClient *self) {
+static void on_name_owner(GDBusObjectManager *manager, GParamSpec *pspec, NtprofClient *self)
+{
         g_autofree char *owner = np_client_dup_owner(self);
 
         if (!owner)
                 drop_all_sessions(self);
 }
 
-static void on_closed(GDBusConnection *connection, gboolean remote_vanished, GError *error, NtprofClient *self) {
+static void on_closed(GDBusConnection *connection, gboolean remote_vanished, GError *error, NtprofClient *self)
+{
         drop_all_sessions(self);
 }
 
-static void manager_ready(NtprofClient *self, GDBusObjectManager *manager) {
+void np_client_manager_ready(NtprofClient *self, GDBusObjectManager *manager)
+{
         g_autolist(GDBusObject) objects = g_dbus_object_manager_get_objects(manager);
 
         self->manager = manager;
@@ -129,166 +128,19 @@ static void manager_ready(NtprofClient *self, GDBusObjectManager *manager) {
         g_signal_connect_object(self->connection, "closed", G_CALLBACK(on_closed), self, 0);
 }
 
-char *np_client_dup_owner(NtprofClient *self) {
+char *np_client_dup_owner(NtprofClient *self)
+{
         return g_dbus_object_manager_client_get_name_owner(G_DBUS_OBJECT_MANAGER_CLIENT(self->manager));
 }
 
 
-NpDBusManager *np_client_get_service(NtprofClient *self) {
-        return self->service;
-}
-
-/* The service isn't on the bus, and nobody starts it: GDBus takes that for an empty object manager. */
-static gboolean check_owner(NtprofClient *self, GError **error) {
-        g_autofree char *owner = np_client_dup_owner(self);
-
-        if (owner)
-                return TRUE;
-        g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_SERVICE, "ntprofd isn't on the bus and nothing starts it: " NP_HINT_START);
-        return FALSE;
-}
-
-static gboolean service_ready(NtprofClient *self, NpDBusManager *service, GError **error) {
-        self->service = service;
-        g_dbus_proxy_set_default_timeout(G_DBUS_PROXY(service), NP_CALL_TIMEOUT_MSEC);
-        if (np_dbus_manager_get_version(service))
-                return TRUE;
-        g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_SERVICE,
-                    "what owns the name %s on the bus isn't ntprofd, or refuses to tell its version", NP_BUS_NAME);
-        return FALSE;
-}
-
-/* ---- construction ---- */
-
-#define ADDRESS_FLAGS (G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION)
-
-static gboolean ntprof_client_init_sync(GInitable *initable, GCancellable *cancellable, GError **error) {
-        NtprofClient *self = NTPROF_CLIENT(initable);
-        g_autoptr(GError) local_error = NULL;
-
-        if (!self->connection) {
-                self->connection = self->address ? g_dbus_connection_new_for_address_sync(self->address, ADDRESS_FLAGS, NULL,
-                                                                                          cancellable, &local_error)
-                                                 : g_bus_get_sync(G_BUS_TYPE_SYSTEM, cancellable, &local_error);
-                if (!self->connection) {
-                        np_error_localize_connection(&local_error, self->address);
-                        goto fail;
-                }
-        }
-
-        GDBusObjectManager *manager =
-                np_dbus_object_manager_client_new_sync(self->connection, G_DBUS_OBJECT_MANAGER_CLIENT_FLAGS_NONE, NP_BUS_NAME,
-                                                       NP_ROOT_PATH, cancellable, &local_error);
-        if (!manager) {
-                np_error_localize(&local_error, NULL);
-                goto fail;
-        }
-        manager_ready(self, manager);
-        if (!check_owner(self, error))
-                return FALSE;
-
-        NpDBusManager *service = np_dbus_manager_proxy_new_sync(self->connection, G_DBUS_PROXY_FLAGS_NONE, NP_BUS_NAME,
-                                                                NP_ROOT_PATH, cancellable, &local_error);
-        if (!service) {
-                np_error_localize(&local_error, NULL);
-                goto fail;
-        }
-        return service_ready(self, service, error);
-
-fail:
-        g_propagate_error(error, g_steal_pointer(&local_error));
-        return FALSE;
-}
-
-static void ntprof_client_initable_init(GInitableIface *interface) {
-        interface->init = ntprof_client_init_sync;
-}
-
-static void init_fail(GTask *task, GError *error) {
-        g_task_return_error(task, error);
-        g_object_unref(task);
-}
-
-static void init_have_service(GObject *source, GAsyncResult *result, gpointer user_data) {
-        GTask *task = user_data;
-        g_autoptr(GError) error = NULL;
-        NpDBusManager *service = np_dbus_manager_proxy_new_finish(result, &error);
-
-        if (!service)
-                np_error_localize(&error, NULL);
-        else
-                service_ready(g_task_get_source_object(task), service, &error);
-        if (error)
-                return init_fail(task, g_steal_pointer(&error));
-        g_task_return_boolean(task, TRUE);
-        g_object_unref(task);
-}
-
-static void init_have_manager(GObject *source, GAsyncResult *result, gpointer user_data) {
-        GTask *task = user_data;
-        NtprofClient *self = g_task_get_source_object(task);
-        g_autoptr(GError) error = NULL;
-        GDBusObjectManager *manager = np_dbus_object_manager_client_new_finish(result, &error);
-
-        if (!manager) {
-                np_error_localize(&error, NULL);
-                return init_fail(task, g_steal_pointer(&error));
-        }
-        manager_ready(self, manager);
-        if (!check_owner(self, &error))
-                return init_fail(task, g_steal_pointer(&error));
-        np_dbus_manager_proxy_new(self->connection, G_DBUS_PROXY_FLAGS_NONE, NP_BUS_NAME, NP_ROOT_PATH, g_task_get_cancellable(task),
-                                  init_have_service, task);
-}
-
-static void init_manager(GTask *task) {
-        NtprofClient *self = g_task_get_source_object(task);
-
-        np_dbus_object_manager_client_new(self->connection, G_DBUS_OBJECT_MANAGER_CLIENT_FLAGS_NONE, NP_BUS_NAME, NP_ROOT_PATH,
-                                          g_task_get_cancellable(task), init_have_manager, task);
-}
-
-static void init_have_connection(GObject *source, GAsyncResult *result, gpointer user_data) {
-        GTask *task = user_data;
-        NtprofClient *self = g_task_get_source_object(task);
-        g_autoptr(GError) error = NULL;
-
-        self->connection = self->address ? g_dbus_connection_new_for_address_finish(result, &error) : g_bus_get_finish(result, &error);
-        if (!self->connection) {
-                np_error_localize_connection(&error, self->address);
-                return init_fail(task, g_steal_pointer(&error));
-        }
-        init_manager(task);
-}
-
-static void ntprof_client_init_async(GAsyncInitable *initable, int io_priority, GCancellable *cancellable,
-                                     GAsyncReadyCallback callback, gpointer user_data) {
-        NtprofClient *self = NTPROF_CLIENT(initable);
-        GTask *task = g_task_new(self, cancellable, callback, user_data);
-
-        g_task_set_priority(task, io_priority);
-        if (self->connection)
-                init_manager(task);
-        else if (self->address)
-                g_dbus_connection_new_for_address(self->address, ADDRESS_FLAGS, NULL, cancellable, init_have_connection, task);
-        else
-                g_bus_get(G_BUS_TYPE_SYSTEM, cancellable, init_have_connection, task);
-}
-
-static gboolean ntprof_client_init_finish(GAsyncInitable *initable, GAsyncResult *result, GError **error) {
-        return g_task_propagate_boolean(G_TASK(result), error);
-}
-
-static void ntprof_client_async_initable_init(GAsyncInitableIface *interface) {
-        interface->init_async = ntprof_client_init_async;
-        interface->init_finish = ntprof_client_init_finish;
-}
-
-static void ntprof_client_init(NtprofClient *self) {
+static void ntprof_client_init(NtprofClient *self)
+{
         self->sessions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
 }
 
-static void ntprof_client_finalize(GObject *object) {
+static void ntprof_client_finalize(GObject *object)
+{
         NtprofClient *self = NTPROF_CLIENT(object);
 
         g_clear_pointer(&self->sessions, g_hash_table_unref);
@@ -299,7 +151,8 @@ static void ntprof_client_finalize(GObject *object) {
         G_OBJECT_CLASS(ntprof_client_parent_class)->finalize(object);
 }
 
-static void ntprof_client_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec) {
+static void ntprof_client_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
         NtprofClient *self = NTPROF_CLIENT(object);
 
         switch (id) {
@@ -323,7 +176,8 @@ static void ntprof_client_get_property(GObject *object, guint id, GValue *value,
         }
 }
 
-static void ntprof_client_set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec) {
+static void ntprof_client_set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
         NtprofClient *self = NTPROF_CLIENT(object);
 
         switch (id) {
@@ -338,7 +192,8 @@ static void ntprof_client_set_property(GObject *object, guint id, const GValue *
         }
 }
 
-static void ntprof_client_class_init(NtprofClientClass *class) {
+static void ntprof_client_class_init(NtprofClientClass *class)
+{
         GObjectClass *object_class = G_OBJECT_CLASS(class);
         const GParamFlags construct = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
         const GParamFlags read = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
@@ -399,86 +254,13 @@ static void ntprof_client_class_init(NtprofClientClass *class) {
 }
 
 /**
- * ntprof_client_new:
- * @address: (nullable): D-Bus address of a bus, %NULL for the system bus
- * @cancellable: (nullable): a cancellable
- * @callback: (scope async): called when it is connected
- * @user_data: for @callback
- *
- * Connects to the service, which is started when it isn't running. With %NULL the connection is the one the whole process
- * shares (see [func@Gio.bus_get]: by default the process exits when that bus goes away).
- */
-void ntprof_client_new(const char *address, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
-        g_async_initable_new_async(NTPROF_TYPE_CLIENT, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "address", address, NULL);
-}
-
-/**
- * ntprof_client_new_for_connection:
- * @connection: a connection to a message bus
- * @cancellable: (nullable): a cancellable
- * @callback: (scope async): called when it is connected
- * @user_data: for @callback
- *
- * As [func@Client.new] over a connection that exists.
- */
-void ntprof_client_new_for_connection(GDBusConnection *connection, GCancellable *cancellable, GAsyncReadyCallback callback,
-                                      gpointer user_data) {
-        g_return_if_fail(G_IS_DBUS_CONNECTION(connection));
-        g_async_initable_new_async(NTPROF_TYPE_CLIENT, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "connection", connection,
-                                   NULL);
-}
-
-/**
- * ntprof_client_new_finish: (constructor)
- * @result: as given to the callback of [func@Client.new] or [func@Client.new_for_connection]
- * @error: return location
- *
- * Returns: (transfer full): a client; %NULL with @error set: %NTPROF_ERROR_NO_SERVICE, %NTPROF_ERROR_ACCESS_DENIED,
- *   %NTPROF_ERROR_TIMED_OUT
- */
-NtprofClient *ntprof_client_new_finish(GAsyncResult *result, GError **error) {
-        g_autoptr(GObject) source = g_async_result_get_source_object(result);
-        GObject *client = g_async_initable_new_finish(G_ASYNC_INITABLE(source), result, error);
-
-        return client ? NTPROF_CLIENT(client) : NULL;
-}
-
-/**
- * ntprof_client_new_sync: (constructor)
- * @address: (nullable): D-Bus address of a bus, %NULL for the system bus
- * @cancellable: (nullable): a cancellable
- * @error: return location
- *
- * As [func@Client.new], blocking.
- *
- * Returns: (transfer full): as [ctor@Client.new_finish]
- */
-NtprofClient *ntprof_client_new_sync(const char *address, GCancellable *cancellable, GError **error) {
-        return g_initable_new(NTPROF_TYPE_CLIENT, cancellable, error, "address", address, NULL);
-}
-
-/**
- * ntprof_client_new_for_connection_sync: (constructor)
- * @connection: a connection to a message bus
- * @cancellable: (nullable): a cancellable
- * @error: return location
- *
- * As [func@Client.new_for_connection], blocking.
- *
- * Returns: (transfer full): as [ctor@Client.new_finish]
- */
-NtprofClient *ntprof_client_new_for_connection_sync(GDBusConnection *connection, GCancellable *cancellable, GError **error) {
-        g_return_val_if_fail(G_IS_DBUS_CONNECTION(connection), NULL);
-        return g_initable_new(NTPROF_TYPE_CLIENT, cancellable, error, "connection", connection, NULL);
-}
-
-/**
  * ntprof_client_get_connection: (get-property connection)
  * @self: a client
  *
  * Returns: (transfer none): the connection to the bus
  */
-GDBusConnection *ntprof_client_get_connection(NtprofClient *self) {
+GDBusConnection *ntprof_client_get_connection(NtprofClient *self)
+{
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
         return self->connection;
 }
@@ -489,7 +271,8 @@ GDBusConnection *ntprof_client_get_connection(NtprofClient *self) {
  *
  * Returns: (nullable): version of the service, e.g. "0.1.0"
  */
-const char *ntprof_client_get_version(NtprofClient *self) {
+const char *ntprof_client_get_version(NtprofClient *self)
+{
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
         return self->service ? np_dbus_manager_get_version(self->service) : NULL;
 }
@@ -500,7 +283,8 @@ const char *ntprof_client_get_version(NtprofClient *self) {
  *
  * Returns: (transfer none) (nullable) (array zero-terminated=1): what the service can do, e.g. "nvme-tcp-host"
  */
-const char *const *ntprof_client_get_features(NtprofClient *self) {
+const char *const *ntprof_client_get_features(NtprofClient *self)
+{
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
         return self->service ? np_dbus_manager_get_features(self->service) : NULL;
 }
@@ -511,12 +295,14 @@ const char *const *ntprof_client_get_features(NtprofClient *self) {
  *
  * Returns: (nullable): release of the service's kernel, as `uname -r`
  */
-const char *ntprof_client_get_kernel(NtprofClient *self) {
+const char *ntprof_client_get_kernel(NtprofClient *self)
+{
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
         return self->service ? np_dbus_manager_get_kernel(self->service) : NULL;
 }
 
-static int compare_sessions(gconstpointer a, gconstpointer b) {
+static int compare_sessions(gconstpointer a, gconstpointer b)
+{
         const char *x = ntprof_session_get_id(*(NtprofSession *const *) a), *y = ntprof_session_get_id(*(NtprofSession *const *) b);
         guint64 i = g_ascii_strtoull(x, NULL, 10), j = g_ascii_strtoull(y, NULL, 10);
 
@@ -532,7 +318,8 @@ static int compare_sessions(gconstpointer a, gconstpointer b) {
  *
  * Returns: (transfer full) (element-type NtprofSession): sessions
  */
-GPtrArray *ntprof_client_list_sessions(NtprofClient *self) {
+GPtrArray *ntprof_client_list_sessions(NtprofClient *self)
+{
         GHashTableIter iter;
         gpointer session;
 
@@ -555,7 +342,8 @@ GPtrArray *ntprof_client_list_sessions(NtprofClient *self) {
  * Returns: (transfer full): the session; %NULL with @error set to %NTPROF_ERROR_NO_SUCH_SESSION when there is none (known
  *   as of [method@Client.list_sessions])
  */
-NtprofSession *ntprof_client_find_session(NtprofClient *self, const char *id, GError **error) {
+NtprofSession *ntprof_client_find_session(NtprofClient *self, const char *id, GError **error)
+{
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
         g_return_val_if_fail(id, NULL);
 

@@ -10,7 +10,8 @@
  *
  * Returns: the quark of [error@Error]
  */
-GQuark ntprof_error_quark(void) {
+GQuark ntprof_error_quark(void)
+{
         static gsize once;
 
         if (g_once_init_enter(&once)) {
@@ -34,7 +35,8 @@ GQuark ntprof_error_quark(void) {
  *
  * Returns: (nullable): e.g. "NotFabrics", or %NULL for %NTPROF_ERROR_FAILED
  */
-const char *ntprof_error_to_name(NtprofError code) {
+const char *ntprof_error_to_name(NtprofError code)
+{
         const NpErrorRow *row = np_error_row_by_code(code);
 
         return row ? row->name : NULL;
@@ -46,14 +48,16 @@ const char *ntprof_error_to_name(NtprofError code) {
  *
  * Returns: the code of that name, %NTPROF_ERROR_FAILED when there is none
  */
-NtprofError ntprof_error_from_name(const char *name) {
+NtprofError ntprof_error_from_name(const char *name)
+{
         const NpErrorRow *row = np_error_row_by_name(name);
 
         return row ? (NtprofError) row->code : NTPROF_ERROR_FAILED;
 }
 
 static void replace(GError **error, NtprofError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static void replace(GError **error, NtprofError code, const char *format, ...) {
+static void replace(GError **error, NtprofError code, const char *format, ...)
+{
         va_list args;
 
         va_start(args, format);
@@ -63,7 +67,8 @@ static void replace(GError **error, NtprofError code, const char *format, ...) {
         *error = g_error_new_literal(NTPROF_ERROR, code, message);
 }
 
-static gboolean is_dbus_error(const GError *error, const GDBusError *codes, gsize n_codes) {
+static gboolean is_dbus_error(const GError *error, const GDBusError *codes, gsize n_codes)
+{
         if (error->domain != G_DBUS_ERROR)
                 return FALSE;
         for (gsize i = 0; i < n_codes; i++)
@@ -71,7 +76,8 @@ static gboolean is_dbus_error(const GError *error, const GDBusError *codes, gsiz
                         return TRUE;
         return FALSE;
 }
-static gboolean is_spawn_error(const GError *error) {
+static gboolean is_spawn_error(const GError *error)
+{
         return error->domain == G_DBUS_ERROR && error->code >= G_DBUS_ERROR_SPAWN_EXEC_FAILED &&
                error->code <= G_DBUS_ERROR_SPAWN_NO_MEMORY;
 }
@@ -79,7 +85,8 @@ static gboolean is_spawn_error(const GError *error) {
 #define IS_DBUS_ERROR(error, ...) \
         is_dbus_error(error, (const GDBusError[]){ __VA_ARGS__ }, sizeof((GDBusError[]){ __VA_ARGS__ }) / sizeof(GDBusError))
 
-void np_error_localize(GError **error, const char *object) {
+void np_error_localize(GError **error, const char *object)
+{
         if (!error || !*error)
                 return;
 
@@ -117,7 +124,8 @@ void np_error_localize(GError **error, const char *object) {
                 replace(error, NTPROF_ERROR_FAILED, "%s%s%s", object ? object : "", object ? ": " : "", why);
 }
 
-void np_error_localize_connection(GError **error, const char *address) {
+void np_error_localize_connection(GError **error, const char *address)
+{
         if (!error || !*error || g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
                 return;
 

@@ -35,10 +35,12 @@ struct _NtprofReportStage {
 G_DEFINE_BOXED_TYPE(NtprofReportGroup, ntprof_report_group, ntprof_report_group_ref, ntprof_report_group_unref)
 G_DEFINE_BOXED_TYPE(NtprofReportStage, ntprof_report_stage, ntprof_report_stage_ref, ntprof_report_stage_unref)
 
-static void ntprof_report_init(NtprofReport *self) {
+static void ntprof_report_init(NtprofReport *self)
+{
 }
 
-static void ntprof_report_finalize(GObject *object) {
+static void ntprof_report_finalize(GObject *object)
+{
         NtprofReport *self = NTPROF_REPORT(object);
 
         g_free(self->json);
@@ -46,7 +48,8 @@ static void ntprof_report_finalize(GObject *object) {
         G_OBJECT_CLASS(ntprof_report_parent_class)->finalize(object);
 }
 
-static void ntprof_report_class_init(NtprofReportClass *class) {
+static void ntprof_report_class_init(NtprofReportClass *class)
+{
         G_OBJECT_CLASS(class)->finalize = ntprof_report_finalize;
 }
 
@@ -60,7 +63,8 @@ static void ntprof_report_class_init(NtprofReportClass *class) {
  *
  * Returns: (transfer full): the report; %NULL with @error set to %NTPROF_ERROR_INVALID_DOCUMENT when it isn't one
  */
-NtprofReport *ntprof_report_new_from_json(const char *json, gssize length, GError **error) {
+NtprofReport *ntprof_report_new_from_json(const char *json, gssize length, GError **error)
+{
         g_autoptr(GError) local_error = NULL;
 
         g_return_val_if_fail(json, NULL);
@@ -83,7 +87,8 @@ NtprofReport *ntprof_report_new_from_json(const char *json, gssize length, GErro
  *
  * Returns: the JSON document it was read from
  */
-const char *ntprof_report_to_json(NtprofReport *self) {
+const char *ntprof_report_to_json(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
         return self->json;
 }
@@ -94,7 +99,8 @@ const char *ntprof_report_to_json(NtprofReport *self) {
  *
  * Returns: (transfer full): the report as a text for people, 80 columns wide, times in us
  */
-char *ntprof_report_to_text(NtprofReport *self) {
+char *ntprof_report_to_text(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
         return np_report_to_text(self->report);
 }
@@ -105,7 +111,8 @@ char *ntprof_report_to_text(NtprofReport *self) {
  *
  * Returns: (nullable): id of the session
  */
-const char *ntprof_report_get_session_id(NtprofReport *self) {
+const char *ntprof_report_get_session_id(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
         return self->report->facts->session_id;
 }
@@ -116,7 +123,8 @@ const char *ntprof_report_get_session_id(NtprofReport *self) {
  *
  * Returns: how long was recorded, ns
  */
-guint64 ntprof_report_get_duration_ns(NtprofReport *self) {
+guint64 ntprof_report_get_duration_ns(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), 0);
         return self->report->facts->duration_ns;
 }
@@ -127,7 +135,8 @@ guint64 ntprof_report_get_duration_ns(NtprofReport *self) {
  *
  * Returns: commands of the namespace, sampled or not
  */
-guint64 ntprof_report_get_commands(NtprofReport *self) {
+guint64 ntprof_report_get_commands(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), 0);
         return self->report->facts->commands;
 }
@@ -138,7 +147,8 @@ guint64 ntprof_report_get_commands(NtprofReport *self) {
  *
  * Returns: commands chosen by the sampling hash
  */
-guint64 ntprof_report_get_sampled(NtprofReport *self) {
+guint64 ntprof_report_get_sampled(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), 0);
         return self->report->facts->sampled;
 }
@@ -149,7 +159,8 @@ guint64 ntprof_report_get_sampled(NtprofReport *self) {
  *
  * Returns: whether the target's side was recorded too
  */
-gboolean ntprof_report_has_target(NtprofReport *self) {
+gboolean ntprof_report_has_target(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), FALSE);
         return !self->report->facts->no_target_reason;
 }
@@ -160,7 +171,8 @@ gboolean ntprof_report_has_target(NtprofReport *self) {
  *
  * Returns: (transfer full): what a reader should know before trusting the numbers, complete sentences
  */
-char **ntprof_report_get_warnings(NtprofReport *self) {
+char **ntprof_report_get_warnings(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
 
         g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
@@ -175,7 +187,8 @@ char **ntprof_report_get_warnings(NtprofReport *self) {
  *
  * Returns: number of groups
  */
-guint ntprof_report_get_n_groups(NtprofReport *self) {
+guint ntprof_report_get_n_groups(NtprofReport *self)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), 0);
         return self->report->groups->len;
 }
@@ -187,7 +200,8 @@ guint ntprof_report_get_n_groups(NtprofReport *self) {
  *
  * Returns: (transfer full): a group
  */
-NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index) {
+NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
         g_return_val_if_fail(index < self->report->groups->len, NULL);
 
@@ -203,11 +217,13 @@ NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index) {
  *
  * Returns: (transfer full): the same group
  */
-NtprofReportGroup *ntprof_report_group_ref(NtprofReportGroup *self) {
+NtprofReportGroup *ntprof_report_group_ref(NtprofReportGroup *self)
+{
         return g_atomic_rc_box_acquire(self);
 }
 
-static void group_clear(gpointer group) {
+static void group_clear(gpointer group)
+{
         g_clear_object(&((NtprofReportGroup *) group)->report);
 }
 
@@ -215,7 +231,8 @@ static void group_clear(gpointer group) {
  * ntprof_report_group_unref:
  * @self: (transfer full): a group
  */
-void ntprof_report_group_unref(NtprofReportGroup *self) {
+void ntprof_report_group_unref(NtprofReportGroup *self)
+{
         g_atomic_rc_box_release_full(self, group_clear);
 }
 
@@ -225,7 +242,8 @@ void ntprof_report_group_unref(NtprofReportGroup *self) {
  *
  * Returns: "read", "write", "flush", ...
  */
-const char *ntprof_report_group_get_operation(NtprofReportGroup *self) {
+const char *ntprof_report_group_get_operation(NtprofReportGroup *self)
+{
         return self->group->op;
 }
 
@@ -236,7 +254,8 @@ const char *ntprof_report_group_get_operation(NtprofReportGroup *self) {
  * Returns: bytes of a command, 0 where the operation has no length; the upper end when the report has so many sizes that
  *   they are put together by powers of two
  */
-guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self)
+{
         return self->group->size_bytes;
 }
 
@@ -246,7 +265,8 @@ guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self) {
  *
  * Returns: e.g. "nvme6n1"
  */
-const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self) {
+const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self)
+{
         return self->group->namespace_name;
 }
 
@@ -256,7 +276,8 @@ const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self) {
  *
  * Returns: whether this is a group of joined commands, with five stages; else network and target are one stage
  */
-gboolean ntprof_report_group_has_target(NtprofReportGroup *self) {
+gboolean ntprof_report_group_has_target(NtprofReportGroup *self)
+{
         return self->group->with_target;
 }
 
@@ -266,7 +287,8 @@ gboolean ntprof_report_group_has_target(NtprofReportGroup *self) {
  *
  * Returns: all commands of the group, sampled or not
  */
-guint64 ntprof_report_group_get_commands(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_commands(NtprofReportGroup *self)
+{
         return self->group->commands;
 }
 
@@ -276,7 +298,8 @@ guint64 ntprof_report_group_get_commands(NtprofReportGroup *self) {
  *
  * Returns: rate of all commands of the group, sampled or not, commands/s
  */
-double ntprof_report_group_get_rate(NtprofReportGroup *self) {
+double ntprof_report_group_get_rate(NtprofReportGroup *self)
+{
         return self->group->rate_per_s;
 }
 
@@ -286,7 +309,8 @@ double ntprof_report_group_get_rate(NtprofReportGroup *self) {
  *
  * Returns: sampled commands of the group
  */
-guint64 ntprof_report_group_get_sampled(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_sampled(NtprofReportGroup *self)
+{
         return self->group->sampled;
 }
 
@@ -296,7 +320,8 @@ guint64 ntprof_report_group_get_sampled(NtprofReportGroup *self) {
  *
  * Returns: sampled commands of the group that have both sides' records
  */
-guint64 ntprof_report_group_get_joined(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_joined(NtprofReportGroup *self)
+{
         return self->group->joined;
 }
 
@@ -306,7 +331,8 @@ guint64 ntprof_report_group_get_joined(NtprofReportGroup *self) {
  *
  * Returns: mean latency, ns
  */
-double ntprof_report_group_get_mean_ns(NtprofReportGroup *self) {
+double ntprof_report_group_get_mean_ns(NtprofReportGroup *self)
+{
         return self->group->mean_ns;
 }
 
@@ -316,7 +342,8 @@ double ntprof_report_group_get_mean_ns(NtprofReportGroup *self) {
  *
  * Returns: median of the latency, ns
  */
-guint64 ntprof_report_group_get_p50_ns(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_p50_ns(NtprofReportGroup *self)
+{
         return self->group->p50_ns;
 }
 
@@ -326,7 +353,8 @@ guint64 ntprof_report_group_get_p50_ns(NtprofReportGroup *self) {
  *
  * Returns: latency that 99 % of the commands do not exceed, ns
  */
-guint64 ntprof_report_group_get_p99_ns(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_p99_ns(NtprofReportGroup *self)
+{
         return self->group->p99_ns;
 }
 
@@ -336,7 +364,8 @@ guint64 ntprof_report_group_get_p99_ns(NtprofReportGroup *self) {
  *
  * Returns: latency that 99.9 % of the commands do not exceed, ns
  */
-guint64 ntprof_report_group_get_p999_ns(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_p999_ns(NtprofReportGroup *self)
+{
         return self->group->p999_ns;
 }
 
@@ -346,7 +375,8 @@ guint64 ntprof_report_group_get_p999_ns(NtprofReportGroup *self) {
  *
  * Returns: largest latency, ns
  */
-guint64 ntprof_report_group_get_max_ns(NtprofReportGroup *self) {
+guint64 ntprof_report_group_get_max_ns(NtprofReportGroup *self)
+{
         return self->group->max_ns;
 }
 
@@ -356,11 +386,13 @@ guint64 ntprof_report_group_get_max_ns(NtprofReportGroup *self) {
  *
  * Returns: number of stages
  */
-guint ntprof_report_group_get_n_stages(NtprofReportGroup *self) {
+guint ntprof_report_group_get_n_stages(NtprofReportGroup *self)
+{
         return self->group->stages->len;
 }
 
-static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStage *stage) {
+static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStage *stage)
+{
         NtprofReportStage *self = g_atomic_rc_box_new0(NtprofReportStage);
 
         self->report = g_object_ref(group->report);
@@ -375,7 +407,8 @@ static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStag
  *
  * Returns: (transfer full): a stage
  */
-NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint index) {
+NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint index)
+{
         g_return_val_if_fail(index < self->group->stages->len, NULL);
         return new_stage(self, &g_array_index(self->group->stages, NpReportStage, index));
 }
@@ -386,7 +419,8 @@ NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint 
  *
  * Returns: (transfer full) (nullable): the stage with the largest share of the latency
  */
-NtprofReportStage *ntprof_report_group_get_largest_stage(NtprofReportGroup *self) {
+NtprofReportStage *ntprof_report_group_get_largest_stage(NtprofReportGroup *self)
+{
         for (guint i = 0; i < self->group->stages->len; i++) {
                 const NpReportStage *stage = &g_array_index(self->group->stages, NpReportStage, i);
                 if (stage->stage == self->group->largest)
@@ -401,11 +435,13 @@ NtprofReportStage *ntprof_report_group_get_largest_stage(NtprofReportGroup *self
  *
  * Returns: (transfer full): the same stage
  */
-NtprofReportStage *ntprof_report_stage_ref(NtprofReportStage *self) {
+NtprofReportStage *ntprof_report_stage_ref(NtprofReportStage *self)
+{
         return g_atomic_rc_box_acquire(self);
 }
 
-static void stage_clear(gpointer stage) {
+static void stage_clear(gpointer stage)
+{
         g_clear_object(&((NtprofReportStage *) stage)->report);
 }
 
@@ -413,7 +449,8 @@ static void stage_clear(gpointer stage) {
  * ntprof_report_stage_unref:
  * @self: (transfer full): a stage
  */
-void ntprof_report_stage_unref(NtprofReportStage *self) {
+void ntprof_report_stage_unref(NtprofReportStage *self)
+{
         g_atomic_rc_box_release_full(self, stage_clear);
 }
 
@@ -424,7 +461,8 @@ void ntprof_report_stage_unref(NtprofReportStage *self) {
  * Returns: "host_block", "host_driver", "network", "target_driver", "storage", or "network_target" where there is no target
  *   side
  */
-const char *ntprof_report_stage_get_id(NtprofReportStage *self) {
+const char *ntprof_report_stage_get_id(NtprofReportStage *self)
+{
         return np_stage_info(self->stage->stage)->id;
 }
 
@@ -434,7 +472,8 @@ const char *ntprof_report_stage_get_id(NtprofReportStage *self) {
  *
  * Returns: mean time of a command in the stage, ns; the network's can be slightly below zero over loopback
  */
-double ntprof_report_stage_get_mean_ns(NtprofReportStage *self) {
+double ntprof_report_stage_get_mean_ns(NtprofReportStage *self)
+{
         return self->stage->mean_ns;
 }
 
@@ -444,7 +483,8 @@ double ntprof_report_stage_get_mean_ns(NtprofReportStage *self) {
  *
  * Returns: its share of the group's mean latency, 1 is all of it
  */
-double ntprof_report_stage_get_share(NtprofReportStage *self) {
+double ntprof_report_stage_get_share(NtprofReportStage *self)
+{
         return self->stage->share;
 }
 
@@ -454,6 +494,7 @@ double ntprof_report_stage_get_share(NtprofReportStage *self) {
  *
  * Returns: commands in the stage at a time, on average (Little's law, of all commands of the group)
  */
-double ntprof_report_stage_get_avg_qd(NtprofReportStage *self) {
+double ntprof_report_stage_get_avg_qd(NtprofReportStage *self)
+{
         return self->stage->avg_qd;
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ntprof-session.h"
-
 #include "session-private.h"
 
 /**
@@ -16,82 +14,37 @@
  *
  * A session started without the option "keep" is cancelled by the service when the bus connection of its client closes.
  */
-struct _NtprofSession {
-        GObject parent;
-        NpDBusSession *proxy;
-        char *label;            /* "session 3", for errors */
-        GVariant **values;      /* by property, of the D-Bus object's properties */
-        gboolean gone;
-};
 
 G_DEFINE_FINAL_TYPE(NtprofSession, ntprof_session, G_TYPE_OBJECT)
 
-enum {
-        PROP_0,
-        /* mirrored: a row each in mirrored[] */
-        PROP_ID,
-        PROP_NAMESPACE_NAME,
-        PROP_OWNER,
-        PROP_KEEP,
-        PROP_STATE,
-        PROP_RESULT,
-        PROP_MESSAGE,
-        PROP_SAMPLE,
-        PROP_DURATION_USEC,
-        PROP_STARTED_USEC,
-        PROP_RECORDED_USEC,
-        PROP_COMMANDS,
-        PROP_SAMPLED,
-        PROP_JOINED,
-        PROP_LOST,
-        PROP_HAS_TARGET,
-        PROP_HOOKS,
-        N_MIRRORED,
-        /* the library's own */
-        PROP_OBJECT_PATH = N_MIRRORED,
-        PROP_GONE,
-        N_PROPERTIES,
-};
-
 static const struct {
         const char *dbus_name, *type, *name;
-} mirrored[N_MIRRORED] = {
-        [PROP_ID]             = { "Id", "s", "id" },
-        [PROP_NAMESPACE_NAME] = { "Namespace", "s", "namespace-name" },
-        [PROP_OWNER]          = { "Owner", "u", "owner" },
-        [PROP_KEEP]           = { "Keep", "b", "keep" },
-        [PROP_STATE]          = { "State", "s", "state" },
-        [PROP_RESULT]         = { "Result", "s", "result" },
-        [PROP_MESSAGE]        = { "Message", "s", "message" },
-        [PROP_SAMPLE]         = { "Sample", "s", "sample" },
-        [PROP_DURATION_USEC]  = { "DurationUSec", "t", "duration-usec" },
-        [PROP_STARTED_USEC]   = { "StartedUSec", "t", "started-usec" },
-        [PROP_RECORDED_USEC]  = { "RecordedUSec", "t", "recorded-usec" },
-        [PROP_COMMANDS]       = { "Commands", "t", "commands" },
-        [PROP_SAMPLED]        = { "Sampled", "t", "sampled" },
-        [PROP_JOINED]         = { "Joined", "t", "joined" },
-        [PROP_LOST]           = { "Lost", "a{st}", "lost" },
-        [PROP_HAS_TARGET]     = { "HasTarget", "b", "has-target" },
-        [PROP_HOOKS]          = { "Hooks", "a(sss)", "hooks" },
+} mirrored[NP_N_MIRRORED] = {
+        [NP_PROP_ID]             = { "Id", "s", "id" },
+        [NP_PROP_NAMESPACE_NAME] = { "Namespace", "s", "namespace-name" },
+        [NP_PROP_OWNER]          = { "Owner", "u", "owner" },
+        [NP_PROP_KEEP]           = { "Keep", "b", "keep" },
+        [NP_PROP_STATE]          = { "State", "s", "state" },
+        [NP_PROP_RESULT]         = { "Result", "s", "result" },
+        [NP_PROP_MESSAGE]        = { "Message", "s", "message" },
+        [NP_PROP_SAMPLE]         = { "Sample", "s", "sample" },
+        [NP_PROP_DURATION_USEC]  = { "DurationUSec", "t", "duration-usec" },
+        [NP_PROP_STARTED_USEC]   = { "StartedUSec", "t", "started-usec" },
+        [NP_PROP_RECORDED_USEC]  = { "RecordedUSec", "t", "recorded-usec" },
+        [NP_PROP_COMMANDS]       = { "Commands", "t", "commands" },
+        [NP_PROP_SAMPLED]        = { "Sampled", "t", "sampled" },
+        [NP_PROP_JOINED]         = { "Joined", "t", "joined" },
+        [NP_PROP_LOST]           = { "Lost", "a{st}", "lost" },
+        [NP_PROP_HAS_TARGET]     = { "HasTarget", "b", "has-target" },
+        [NP_PROP_HOOKS]          = { "Hooks", "a(sss)", "hooks" },
 };
 
-static GParamSpec *properties[N_PROPERTIES];
-
-static const char *get_string(NtprofSession *self, int property) {
-        return self->values[property] ? g_variant_get_string(self->values[property], NULL) : "";
-}
-
-static guint64 get_uint64(NtprofSession *self, int property) {
-        return self->values[property] ? g_variant_get_uint64(self->values[property]) : 0;
-}
-
-static gboolean get_boolean(NtprofSession *self, int property) {
-        return self->values[property] && g_variant_get_boolean(self->values[property]);
-}
+static GParamSpec *properties[NP_N_PROPERTIES];
 
 /* A reply read synchronously overtakes the signals queued in the main context: what they tell about a session known to
  * have ended is old. */
-void np_session_apply(NtprofSession *self, GVariant *changed) {
+void np_session_apply(NtprofSession *self, GVariant *changed)
+{
         GVariantIter iter;
         const char *name;
         GVariant *value;
@@ -102,7 +55,7 @@ void np_session_apply(NtprofSession *self, GVariant *changed) {
         g_object_freeze_notify(G_OBJECT(self));
         g_variant_iter_init(&iter, changed);
         while (g_variant_iter_loop(&iter, "{&sv}", &name, &value))
-                for (int i = 1; i < N_MIRRORED; i++) {
+                for (int i = 1; i < NP_N_MIRRORED; i++) {
                         if (!g_str_equal(mirrored[i].dbus_name, name) ||
                             !g_variant_is_of_type(value, G_VARIANT_TYPE(mirrored[i].type)))
                                 continue;
@@ -116,11 +69,13 @@ void np_session_apply(NtprofSession *self, GVariant *changed) {
         g_object_thaw_notify(G_OBJECT(self));
 }
 
-static void on_properties_changed(GDBusProxy *proxy, GVariant *changed, GStrv invalidated, NtprofSession *self) {
+static void on_properties_changed(GDBusProxy *proxy, GVariant *changed, GStrv invalidated, NtprofSession *self)
+{
         np_session_apply(self, changed);
 }
 
-NtprofSession *np_session_new(NpDBusSession *proxy) {
+NtprofSession *np_session_new(NpDBusSession *proxy)
+{
         NtprofSession *self = g_object_new(NTPROF_TYPE_SESSION, NULL);
         g_auto(GVariantDict) known;
 
@@ -128,7 +83,7 @@ NtprofSession *np_session_new(NpDBusSession *proxy) {
         g_signal_connect_object(proxy, "g-properties-changed", G_CALLBACK(on_properties_changed), self, 0);
 
         g_variant_dict_init(&known, NULL);
-        for (int i = 1; i < N_MIRRORED; i++) {
+        for (int i = 1; i < NP_N_MIRRORED; i++) {
                 GVariant *value = g_dbus_proxy_get_cached_property(G_DBUS_PROXY(proxy), mirrored[i].dbus_name);
                 if (value) {
                         g_variant_dict_insert_value(&known, mirrored[i].dbus_name, value);
@@ -142,29 +97,24 @@ NtprofSession *np_session_new(NpDBusSession *proxy) {
         return self;
 }
 
-NpDBusSession *np_session_get_proxy(NtprofSession *self) {
-        return self->proxy;
-}
-
-const char *np_session_get_label(NtprofSession *self) {
-        return self->label;
-}
-
-void np_session_set_gone(NtprofSession *self) {
+void np_session_set_gone(NtprofSession *self)
+{
         if (self->gone)
                 return;
         self->gone = TRUE;
-        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_GONE]);
+        g_object_notify_by_pspec(G_OBJECT(self), properties[NP_PROP_GONE]);
 }
 
-static void ntprof_session_init(NtprofSession *self) {
-        self->values = g_new0(GVariant *, N_MIRRORED);
+static void ntprof_session_init(NtprofSession *self)
+{
+        self->values = g_new0(GVariant *, NP_N_MIRRORED);
 }
 
-static void ntprof_session_finalize(GObject *object) {
+static void ntprof_session_finalize(GObject *object)
+{
         NtprofSession *self = NTPROF_SESSION(object);
 
-        for (int i = 0; i < N_MIRRORED; i++)
+        for (int i = 0; i < NP_N_MIRRORED; i++)
                 g_clear_pointer(&self->values[i], g_variant_unref);
         g_free(self->values);
         g_free(self->label);
@@ -172,28 +122,29 @@ static void ntprof_session_finalize(GObject *object) {
         G_OBJECT_CLASS(ntprof_session_parent_class)->finalize(object);
 }
 
-static void ntprof_session_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec) {
+static void ntprof_session_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
         NtprofSession *self = NTPROF_SESSION(object);
 
-        if (id == PROP_GONE)
+        if (id == NP_PROP_GONE)
                 g_value_set_boolean(value, self->gone);
-        else if (id == PROP_OBJECT_PATH)
+        else if (id == NP_PROP_OBJECT_PATH)
                 g_value_set_string(value, ntprof_session_get_object_path(self));
-        else if (id == PROP_STATE)
+        else if (id == NP_PROP_STATE)
                 g_value_set_enum(value, ntprof_session_get_state(self));
-        else if (id > PROP_0 && id < N_MIRRORED)
+        else if (id > NP_PROP_0 && id < NP_N_MIRRORED)
                 switch (mirrored[id].type[0]) {
                 case 's':
-                        g_value_set_string(value, get_string(self, (int) id));
+                        g_value_set_string(value, np_session_get_string(self, (int) id));
                         break;
                 case 'u':
                         g_value_set_uint(value, ntprof_session_get_owner(self));
                         break;
                 case 't':
-                        g_value_set_uint64(value, get_uint64(self, (int) id));
+                        g_value_set_uint64(value, np_session_get_uint64(self, (int) id));
                         break;
                 case 'b':
-                        g_value_set_boolean(value, get_boolean(self, (int) id));
+                        g_value_set_boolean(value, np_session_get_boolean(self, (int) id));
                         break;
                 default:
                         g_value_set_variant(value, self->values[id]);
@@ -202,11 +153,12 @@ static void ntprof_session_get_property(GObject *object, guint id, GValue *value
                 G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
 }
 
-static GParamSpec *make_pspec(int id) {
+static GParamSpec *make_pspec(int id)
+{
         const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
         const char *name = mirrored[id].name;
 
-        if (id == PROP_STATE)
+        if (id == NP_PROP_STATE)
                 return g_param_spec_enum(name, NULL, NULL, NTPROF_TYPE_SESSION_STATE, NTPROF_SESSION_STATE_UNKNOWN, flags);
         switch (mirrored[id].type[0]) {
         case 's':
@@ -222,7 +174,8 @@ static GParamSpec *make_pspec(int id) {
         }
 }
 
-static void ntprof_session_class_init(NtprofSessionClass *class) {
+static void ntprof_session_class_init(NtprofSessionClass *class)
+{
         const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
         GObjectClass *object_class = G_OBJECT_CLASS(class);
 
@@ -314,7 +267,7 @@ static void ntprof_session_class_init(NtprofSessionClass *class) {
          *
          * a(sss): boundary, mechanism and symbol of what is attached.
          */
-        for (int i = 1; i < N_MIRRORED; i++)
+        for (int i = 1; i < NP_N_MIRRORED; i++)
                 properties[i] = make_pspec(i);
 
         /**
@@ -322,254 +275,13 @@ static void ntprof_session_class_init(NtprofSessionClass *class) {
          *
          * Of the session on the bus.
          */
-        properties[PROP_OBJECT_PATH] = g_param_spec_string("object-path", NULL, NULL, NULL, flags);
+        properties[NP_PROP_OBJECT_PATH] = g_param_spec_string("object-path", NULL, NULL, NULL, flags);
         /**
          * NtprofSession:gone: (getter get_gone)
          *
          * Whether the session no longer exists: it was removed, or the service or the bus went away.
          */
-        properties[PROP_GONE] = g_param_spec_boolean("gone", NULL, NULL, FALSE, flags);
+        properties[NP_PROP_GONE] = g_param_spec_boolean("gone", NULL, NULL, FALSE, flags);
 
-        g_object_class_install_properties(object_class, N_PROPERTIES, properties);
-}
-
-/**
- * ntprof_session_get_object_path: (get-property object-path)
- * @self: a session
- *
- * Returns: the session's path on the bus
- */
-const char *ntprof_session_get_object_path(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return g_dbus_proxy_get_object_path(G_DBUS_PROXY(self->proxy));
-}
-
-/**
- * ntprof_session_get_id: (get-property id)
- * @self: a session
- *
- * Returns: a number, as a string, that the service does not use again
- */
-const char *ntprof_session_get_id(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return get_string(self, PROP_ID);
-}
-
-/**
- * ntprof_session_get_namespace_name: (get-property namespace-name)
- * @self: a session
- *
- * Returns: e.g. "nvme6n1"
- */
-const char *ntprof_session_get_namespace_name(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return get_string(self, PROP_NAMESPACE_NAME);
-}
-
-/**
- * ntprof_session_get_owner: (get-property owner)
- * @self: a session
- *
- * Returns: uid of who started it
- */
-guint ntprof_session_get_owner(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return self->values[PROP_OWNER] ? g_variant_get_uint32(self->values[PROP_OWNER]) : 0;
-}
-
-/**
- * ntprof_session_get_keep: (get-property keep)
- * @self: a session
- *
- * Returns: whether it outlives the bus connection of who started it
- */
-gboolean ntprof_session_get_keep(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
-        return get_boolean(self, PROP_KEEP);
-}
-
-/**
- * ntprof_session_get_state: (get-property state)
- * @self: a session
- *
- * Returns: where it is in its life
- */
-NtprofSessionState ntprof_session_get_state(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NTPROF_SESSION_STATE_UNKNOWN);
-        return np_session_state_from_string(get_string(self, PROP_STATE));
-}
-
-/**
- * ntprof_session_get_result: (get-property result)
- * @self: a session
- *
- * Returns: "" until the session has ended, then "done", "cancelled" or the name of an error (see [func@error_from_name])
- */
-const char *ntprof_session_get_result(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return get_string(self, PROP_RESULT);
-}
-
-/**
- * ntprof_session_get_message: (get-property message)
- * @self: a session
- *
- * Returns: for a person, when the result is an error: what failed, on what, why, what to do
- */
-const char *ntprof_session_get_message(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return get_string(self, PROP_MESSAGE);
-}
-
-/**
- * ntprof_session_get_sample: (get-property sample)
- * @self: a session
- *
- * Returns: "auto", "all" or "1/N", as asked for
- */
-const char *ntprof_session_get_sample(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return get_string(self, PROP_SAMPLE);
-}
-
-/**
- * ntprof_session_get_duration_usec: (get-property duration-usec)
- * @self: a session
- *
- * Returns: us to record, as asked for; 0: until it is stopped
- */
-guint64 ntprof_session_get_duration_usec(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return get_uint64(self, PROP_DURATION_USEC);
-}
-
-/**
- * ntprof_session_get_started_usec: (get-property started-usec)
- * @self: a session
- *
- * Returns: CLOCK_REALTIME in us when the recording started, 0 before
- */
-guint64 ntprof_session_get_started_usec(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return get_uint64(self, PROP_STARTED_USEC);
-}
-
-/**
- * ntprof_session_get_recorded_usec: (get-property recorded-usec)
- * @self: a session
- *
- * Returns: us it has recorded
- */
-guint64 ntprof_session_get_recorded_usec(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return get_uint64(self, PROP_RECORDED_USEC);
-}
-
-/**
- * ntprof_session_get_commands: (get-property commands)
- * @self: a session
- *
- * Returns: commands of the namespace while it recorded, sampled or not
- */
-guint64 ntprof_session_get_commands(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return get_uint64(self, PROP_COMMANDS);
-}
-
-/**
- * ntprof_session_get_sampled: (get-property sampled)
- * @self: a session
- *
- * Returns: commands chosen by the sampling hash
- */
-guint64 ntprof_session_get_sampled(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return get_uint64(self, PROP_SAMPLED);
-}
-
-/**
- * ntprof_session_get_joined: (get-property joined)
- * @self: a session
- *
- * Returns: sampled commands with both sides' records
- */
-guint64 ntprof_session_get_joined(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        return get_uint64(self, PROP_JOINED);
-}
-
-/**
- * ntprof_session_get_lost: (get-property lost)
- * @self: a session
- *
- * Returns: (transfer none) (nullable): a{st}, number of commands by cause (key as in "losses" of the report), only causes
- *   that occurred
- */
-GVariant *ntprof_session_get_lost(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return self->values[PROP_LOST];
-}
-
-/**
- * ntprof_session_get_lost_total:
- * @self: a session
- *
- * Returns: the sum of [property@Session:lost] over all causes
- */
-guint64 ntprof_session_get_lost_total(NtprofSession *self) {
-        guint64 count, total = 0;
-        GVariantIter iter;
-
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), 0);
-        if (!self->values[PROP_LOST])
-                return 0;
-        g_variant_iter_init(&iter, self->values[PROP_LOST]);
-        while (g_variant_iter_next(&iter, "{&st}", NULL, &count))
-                total += count;
-        return total;
-}
-
-/**
- * ntprof_session_get_has_target: (get-property has-target)
- * @self: a session
- *
- * Returns: whether the target's side is recorded too
- */
-gboolean ntprof_session_get_has_target(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
-        return get_boolean(self, PROP_HAS_TARGET);
-}
-
-/**
- * ntprof_session_get_hooks: (get-property hooks)
- * @self: a session
- *
- * Returns: (transfer none) (nullable): a(sss), boundary, mechanism and symbol of what is attached
- */
-GVariant *ntprof_session_get_hooks(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        return self->values[PROP_HOOKS];
-}
-
-/**
- * ntprof_session_get_gone: (get-property gone)
- * @self: a session
- *
- * Returns: whether the session no longer exists: it was removed, or the service or the bus went away
- */
-gboolean ntprof_session_get_gone(NtprofSession *self) {
-        g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
-        return self->gone;
-}
-
-/**
- * ntprof_session_has_ended:
- * @self: a session
- *
- * Returns: whether the session is finished or has failed
- */
-gboolean ntprof_session_has_ended(NtprofSession *self) {
-        NtprofSessionState state = ntprof_session_get_state(self);
-
-        return state == NTPROF_SESSION_STATE_FINISHED || state == NTPROF_SESSION_STATE_FAILED;
+        g_object_class_install_properties(object_class, NP_N_PROPERTIES, properties);
 }

@@ -13,7 +13,8 @@
  * Returns: (transfer full) (nullable): %NULL while it has not ended or when its result is "done"; else an error of the
  *   domain [error@Error]
  */
-GError *ntprof_session_get_error(NtprofSession *self) {
+GError *ntprof_session_get_error(NtprofSession *self)
+{
         g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
 
         const char *result = ntprof_session_get_result(self);
@@ -23,19 +24,20 @@ GError *ntprof_session_get_error(NtprofSession *self) {
                 return NULL;
         if (g_str_equal(result, "cancelled"))
                 return g_error_new(NTPROF_ERROR, NTPROF_ERROR_SESSION_CANCELLED, "%s was cancelled: it has no report",
-                                   np_session_get_label(self));
-        return g_error_new(NTPROF_ERROR, ntprof_error_from_name(result), "%s: %s", np_session_get_label(self),
+                                   self->label);
+        return g_error_new(NTPROF_ERROR, ntprof_error_from_name(result), "%s: %s", self->label,
                            *message ? message : result);
 }
 
 /* ---- wait ---- */
 
-static gboolean check_ended(NtprofSession *self, GError **error) {
+static gboolean check_ended(NtprofSession *self, GError **error)
+{
         if (ntprof_session_has_ended(self))
                 return TRUE;
         g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_SERVICE_GONE,
                     "%s is gone before it ended: it was removed, or ntprofd left the bus ('journalctl -u ntprofd' may tell why)",
-                    np_session_get_label(self));
+                    self->label);
         return FALSE;
 }
 
@@ -44,7 +46,8 @@ typedef struct {
         GSource *cancel_source;
 } Wait;
 
-static void wait_free(Wait *wait) {
+static void wait_free(Wait *wait)
+{
         if (wait->cancel_source) {
                 g_source_destroy(wait->cancel_source);
                 g_source_unref(wait->cancel_source);
@@ -52,7 +55,8 @@ static void wait_free(Wait *wait) {
         g_free(wait);
 }
 
-static void wait_disconnect(GTask *task) {
+static void wait_disconnect(GTask *task)
+{
         NtprofSession *self = g_task_get_source_object(task);
         Wait *wait = g_task_get_task_data(task);
 
@@ -62,7 +66,8 @@ static void wait_disconnect(GTask *task) {
                 g_source_destroy(wait->cancel_source);
 }
 
-static void wait_check(NtprofSession *self, GParamSpec *pspec, GTask *task) {
+static void wait_check(NtprofSession *self, GParamSpec *pspec, GTask *task)
+{
         g_autoptr(GError) error = NULL;
 
         if (!ntprof_session_has_ended(self) && !ntprof_session_get_gone(self))
@@ -75,7 +80,8 @@ static void wait_check(NtprofSession *self, GParamSpec *pspec, GTask *task) {
         g_object_unref(task);
 }
 
-static gboolean wait_cancelled(GCancellable *cancellable, GTask *task) {
+static gboolean wait_cancelled(GCancellable *cancellable, GTask *task)
+{
         wait_disconnect(task);
         g_task_return_error_if_cancelled(task);
         g_object_unref(task);
@@ -91,7 +97,8 @@ static gboolean wait_cancelled(GCancellable *cancellable, GTask *task) {
  *
  * Waits for the end of a session.
  */
-void ntprof_session_wait(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
+void ntprof_session_wait(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_SESSION(self));
 
         GTask *task = g_task_new(self, cancellable, callback, user_data);
@@ -118,7 +125,8 @@ void ntprof_session_wait(NtprofSession *self, GCancellable *cancellable, GAsyncR
  * Returns: %TRUE when the session has ended (see [method@Session.get_error] for how); %FALSE with
  *   %NTPROF_ERROR_SERVICE_GONE when it is gone before that
  */
-gboolean ntprof_session_wait_finish(NtprofSession *self, GAsyncResult *result, GError **error) {
+gboolean ntprof_session_wait_finish(NtprofSession *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
         return g_task_propagate_boolean(G_TASK(result), error);
 }
@@ -133,7 +141,8 @@ gboolean ntprof_session_wait_finish(NtprofSession *self, GAsyncResult *result, G
  *
  * Returns: as [method@Session.wait_finish]
  */
-gboolean ntprof_session_wait_sync(NtprofSession *self, GCancellable *cancellable, GError **error) {
+gboolean ntprof_session_wait_sync(NtprofSession *self, GCancellable *cancellable, GError **error)
+{
         g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
 
         g_autoptr(GMainContext) context = g_main_context_ref_thread_default();
@@ -162,8 +171,9 @@ gboolean ntprof_session_wait_sync(NtprofSession *self, GCancellable *cancellable
 #define DEFAULT_TIMEOUT_MSEC (-1)
 
 /* A reply read synchronously comes before the signals that tell the new state are dispatched. */
-static void refresh_sync(NtprofSession *self, GCancellable *cancellable) {
-        GDBusProxy *proxy = G_DBUS_PROXY(np_session_get_proxy(self));
+static void refresh_sync(NtprofSession *self, GCancellable *cancellable)
+{
+        GDBusProxy *proxy = G_DBUS_PROXY(self->proxy);
         g_autoptr(GVariant) reply = NULL, all = NULL;
 
         reply = g_dbus_connection_call_sync(g_dbus_proxy_get_connection(proxy), g_dbus_proxy_get_name(proxy),
@@ -177,13 +187,14 @@ static void refresh_sync(NtprofSession *self, GCancellable *cancellable) {
         np_session_apply(self, all);
 }
 
-static void on_called(GObject *source, GAsyncResult *result, gpointer user_data) {
+static void on_called(GObject *source, GAsyncResult *result, gpointer user_data)
+{
         g_autoptr(GTask) task = user_data;
         g_autoptr(GError) error = NULL;
         g_autoptr(GVariant) reply = g_dbus_proxy_call_finish(G_DBUS_PROXY(source), result, &error);
 
         if (!reply) {
-                np_error_localize(&error, np_session_get_label(g_task_get_source_object(task)));
+                np_error_localize(&error, NTPROF_SESSION(g_task_get_source_object(task))->label);
                 g_task_return_error(task, g_steal_pointer(&error));
                 return;
         }
@@ -191,23 +202,25 @@ static void on_called(GObject *source, GAsyncResult *result, gpointer user_data)
 }
 
 static void call(NtprofSession *self, const char *method, int timeout_msec, gpointer tag, GCancellable *cancellable,
-                 GAsyncReadyCallback callback, gpointer user_data) {
+                 GAsyncReadyCallback callback, gpointer user_data)
+{
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, tag);
-        g_dbus_proxy_call(G_DBUS_PROXY(np_session_get_proxy(self)), method, NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, timeout_msec,
+        g_dbus_proxy_call(G_DBUS_PROXY(self->proxy), method, NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, timeout_msec,
                           cancellable, on_called, task);
 }
 
-static gboolean call_sync(NtprofSession *self, const char *method, int timeout_msec, GCancellable *cancellable, GError **error) {
+static gboolean call_sync(NtprofSession *self, const char *method, int timeout_msec, GCancellable *cancellable, GError **error)
+{
         g_autoptr(GError) local_error = NULL;
         g_autoptr(GVariant) reply = NULL;
 
-        reply = g_dbus_proxy_call_sync(G_DBUS_PROXY(np_session_get_proxy(self)), method, NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+        reply = g_dbus_proxy_call_sync(G_DBUS_PROXY(self->proxy), method, NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START,
                                        timeout_msec, cancellable, &local_error);
         if (reply)
                 return TRUE;
-        np_error_localize(&local_error, np_session_get_label(self));
+        np_error_localize(&local_error, self->label);
         g_propagate_error(error, g_steal_pointer(&local_error));
         return FALSE;
 }
@@ -222,7 +235,8 @@ static gboolean call_sync(NtprofSession *self, const char *method, int timeout_m
  * Ends the recording and joins what there is; the report is then at [method@Session.get_report]. On a session that has
  * ended it does nothing. There is no timeout: joining takes as long as it takes.
  */
-void ntprof_session_stop(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
+void ntprof_session_stop(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_SESSION(self));
         call(self, "Stop", STOP_TIMEOUT_MSEC, ntprof_session_stop, cancellable, callback, user_data);
 }
@@ -236,7 +250,8 @@ void ntprof_session_stop(NtprofSession *self, GCancellable *cancellable, GAsyncR
  * Returns: %TRUE when the session has ended; else @error is set: %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_NO_SUCH_SESSION,
  *   %NTPROF_ERROR_SERVICE_GONE
  */
-gboolean ntprof_session_stop_finish(NtprofSession *self, GAsyncResult *result, GError **error) {
+gboolean ntprof_session_stop_finish(NtprofSession *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
         return g_task_propagate_boolean(G_TASK(result), error);
 }
@@ -251,7 +266,8 @@ gboolean ntprof_session_stop_finish(NtprofSession *self, GAsyncResult *result, G
  *
  * Returns: as [method@Session.stop_finish]
  */
-gboolean ntprof_session_stop_sync(NtprofSession *self, GCancellable *cancellable, GError **error) {
+gboolean ntprof_session_stop_sync(NtprofSession *self, GCancellable *cancellable, GError **error)
+{
         g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
         if (!call_sync(self, "Stop", STOP_TIMEOUT_MSEC, cancellable, error))
                 return FALSE;
@@ -268,7 +284,8 @@ gboolean ntprof_session_stop_sync(NtprofSession *self, GCancellable *cancellable
  *
  * Ends the recording without a report; the result becomes "cancelled". On a session that has ended it does nothing.
  */
-void ntprof_session_cancel(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
+void ntprof_session_cancel(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_SESSION(self));
         call(self, "Cancel", DEFAULT_TIMEOUT_MSEC, ntprof_session_cancel, cancellable, callback, user_data);
 }
@@ -281,7 +298,8 @@ void ntprof_session_cancel(NtprofSession *self, GCancellable *cancellable, GAsyn
  *
  * Returns: as [method@Session.stop_finish]
  */
-gboolean ntprof_session_cancel_finish(NtprofSession *self, GAsyncResult *result, GError **error) {
+gboolean ntprof_session_cancel_finish(NtprofSession *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
         return g_task_propagate_boolean(G_TASK(result), error);
 }
@@ -296,7 +314,8 @@ gboolean ntprof_session_cancel_finish(NtprofSession *self, GAsyncResult *result,
  *
  * Returns: as [method@Session.stop_finish]
  */
-gboolean ntprof_session_cancel_sync(NtprofSession *self, GCancellable *cancellable, GError **error) {
+gboolean ntprof_session_cancel_sync(NtprofSession *self, GCancellable *cancellable, GError **error)
+{
         g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
         if (!call_sync(self, "Cancel", DEFAULT_TIMEOUT_MSEC, cancellable, error))
                 return FALSE;
@@ -313,7 +332,8 @@ gboolean ntprof_session_cancel_sync(NtprofSession *self, GCancellable *cancellab
  *
  * Makes the service forget the session and its report.
  */
-void ntprof_session_remove(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
+void ntprof_session_remove(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_SESSION(self));
         call(self, "Remove", DEFAULT_TIMEOUT_MSEC, ntprof_session_remove, cancellable, callback, user_data);
 }
@@ -327,7 +347,8 @@ void ntprof_session_remove(NtprofSession *self, GCancellable *cancellable, GAsyn
  * Returns: %TRUE when it is removed; else @error is set: %NTPROF_ERROR_SESSION_BUSY while it has not ended, and those of
  *   [method@Session.stop_finish]
  */
-gboolean ntprof_session_remove_finish(NtprofSession *self, GAsyncResult *result, GError **error) {
+gboolean ntprof_session_remove_finish(NtprofSession *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
         return g_task_propagate_boolean(G_TASK(result), error);
 }
@@ -342,24 +363,28 @@ gboolean ntprof_session_remove_finish(NtprofSession *self, GAsyncResult *result,
  *
  * Returns: as [method@Session.remove_finish]
  */
-gboolean ntprof_session_remove_sync(NtprofSession *self, GCancellable *cancellable, GError **error) {
+gboolean ntprof_session_remove_sync(NtprofSession *self, GCancellable *cancellable, GError **error)
+{
         g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
         return call_sync(self, "Remove", DEFAULT_TIMEOUT_MSEC, cancellable, error);
 }
 
 /* ---- report ---- */
 
-static GVariant *no_options(void) {
+static GVariant *no_options(void)
+{
         return g_variant_new("a{sv}", NULL);
 }
 
-static NtprofReport *report_from_reply(NtprofSession *self, GUnixFDList *fds, GVariant *handle, GError **error) {
+static NtprofReport *report_from_reply(NtprofSession *self, GUnixFDList *fds, GVariant *handle, GError **error)
+{
         g_autofree char *json = np_read_handle(fds, handle, "report", error);
 
         return json ? ntprof_report_new_from_json(json, -1, error) : NULL;
 }
 
-static void on_report(GObject *source, GAsyncResult *result, gpointer user_data) {
+static void on_report(GObject *source, GAsyncResult *result, gpointer user_data)
+{
         g_autoptr(GTask) task = user_data;
         NtprofSession *self = g_task_get_source_object(task);
         g_autoptr(GUnixFDList) fds = NULL;
@@ -367,7 +392,7 @@ static void on_report(GObject *source, GAsyncResult *result, gpointer user_data)
         g_autoptr(GError) error = NULL;
 
         if (!np_dbus_session_call_get_report_finish(NP_DBUS_SESSION(source), &handle, &fds, result, &error)) {
-                np_error_localize(&error, np_session_get_label(self));
+                np_error_localize(&error, self->label);
                 g_task_return_error(task, g_steal_pointer(&error));
                 return;
         }
@@ -387,13 +412,14 @@ static void on_report(GObject *source, GAsyncResult *result, gpointer user_data)
  *
  * Reads the report of a session; while it records, the report so far.
  */
-void ntprof_session_get_report(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data) {
+void ntprof_session_get_report(NtprofSession *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_SESSION(self));
 
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_session_get_report);
-        np_dbus_session_call_get_report(np_session_get_proxy(self), no_options(), NULL, cancellable, on_report, task);
+        np_dbus_session_call_get_report(self->proxy, no_options(), NULL, cancellable, on_report, task);
 }
 
 /**
@@ -405,7 +431,8 @@ void ntprof_session_get_report(NtprofSession *self, GCancellable *cancellable, G
  * Returns: (transfer full): the report; %NULL with @error set: %NTPROF_ERROR_NO_REPORT when the session was cancelled, failed
  *   or is still preparing, %NTPROF_ERROR_INVALID_DOCUMENT, and those of [method@Session.stop_finish]
  */
-NtprofReport *ntprof_session_get_report_finish(NtprofSession *self, GAsyncResult *result, GError **error) {
+NtprofReport *ntprof_session_get_report_finish(NtprofSession *self, GAsyncResult *result, GError **error)
+{
         g_return_val_if_fail(g_task_is_valid(result, self), NULL);
         return g_task_propagate_pointer(G_TASK(result), error);
 }
@@ -420,15 +447,16 @@ NtprofReport *ntprof_session_get_report_finish(NtprofSession *self, GAsyncResult
  *
  * Returns: (transfer full): as [method@Session.get_report_finish]
  */
-NtprofReport *ntprof_session_get_report_sync(NtprofSession *self, GCancellable *cancellable, GError **error) {
+NtprofReport *ntprof_session_get_report_sync(NtprofSession *self, GCancellable *cancellable, GError **error)
+{
         g_autoptr(GUnixFDList) fds = NULL;
         g_autoptr(GVariant) handle = NULL;
         g_autoptr(GError) local_error = NULL;
 
         g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
-        if (!np_dbus_session_call_get_report_sync(np_session_get_proxy(self), no_options(), NULL, &handle, &fds, cancellable,
+        if (!np_dbus_session_call_get_report_sync(self->proxy, no_options(), NULL, &handle, &fds, cancellable,
                                                   &local_error)) {
-                np_error_localize(&local_error, np_session_get_label(self));
+                np_error_localize(&local_error, self->label);
                 g_propagate_error(error, g_steal_pointer(&local_error));
                 return NULL;
         }

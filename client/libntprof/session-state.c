@@ -13,7 +13,8 @@ static const struct {
         { NTPROF_SESSION_STATE_FAILED,    "failed",    "NTPROF_SESSION_STATE_FAILED" },
 };
 
-GType ntprof_session_state_get_type(void) {
+GType ntprof_session_state_get_type(void)
+{
         static GType type;
         static gsize once;
 
@@ -34,14 +35,16 @@ GType ntprof_session_state_get_type(void) {
  *
  * Returns: the state's name on the bus, e.g. "recording"
  */
-const char *ntprof_session_state_to_string(NtprofSessionState state) {
+const char *ntprof_session_state_to_string(NtprofSessionState state)
+{
         for (gsize i = 0; i < G_N_ELEMENTS(states); i++)
                 if (states[i].state == state)
                         return states[i].name;
         return "unknown";
 }
 
-NtprofSessionState np_session_state_from_string(const char *name) {
+NtprofSessionState np_session_state_from_string(const char *name)
+{
         for (gsize i = 0; i < G_N_ELEMENTS(states); i++)
                 if (g_str_equal(states[i].name, name))
                         return states[i].state;
