@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,8 +12,8 @@ from .errors import BedError
 
 
 def default_build() -> Path:
-    """The tree's own build folder."""
-    return Path(__file__).resolve().parents[3] / "build"
+    """The tree's build folder: $NTPROF_BUILD, else build."""
+    return Path(__file__).resolve().parents[3] / os.environ.get("NTPROF_BUILD", "build")
 
 
 def pack(build: Path, archive: Path) -> bool:

@@ -19,8 +19,8 @@ case $role in
 esac
 if [ "$role" != both ]; then
   ip link set eth0 down
-  ip link set eth0 name $interface
+  ip link set eth0 name "$interface"
   hostname "$role"
 fi
-ip address add $address/24 dev $interface
-ip link set $interface up
+ip address add "$address/24" dev "$interface"
+ip link set "$interface" up

@@ -24,11 +24,16 @@ null_device() {
 
 # pcie_nvme: the machine's own NVMe drive, not one that came over fabrics.
 pcie_nvme() {
-  local controller
-  for controller in /sys/class/nvme/nvme*; do
-    [ "$(cat "$controller/transport")" = pcie ] || continue
-    echo "/dev/${controller##*/}n1"
-    return
+  local controller device
+  for _ in {1..100}; do
+    for controller in /sys/class/nvme/nvme*; do
+      device=/dev/${controller##*/}n1
+      if [ "$(cat "$controller/transport" 2>/dev/null)" = pcie ] && [ -b "$device" ]; then
+        echo "$device"
+        return
+      fi
+    done
+    sleep 0.1
   done
   echo "no PCIe NVMe drive" >&2
   return 1
@@ -51,7 +56,7 @@ mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/confi
 
 case $drive in
   null) device=$(null_device nullb_bed 100000) ;;
-  nvme) modprobe nvme; udevadm settle; device=$(pcie_nvme) ;;
+  nvme) modprobe nvme; device=$(pcie_nvme) ;;
   disk) device=/dev/vdb ;;
 esac
 slow=$(null_device nullb_slow 5000000)

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Run a command against ntprofd from the build on a private bus. usage: run.sh CMD ...
+set -euo pipefail
+root=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
+build=$(readlink -f "${NTPROF_BUILD:-$root/build}")
+[ $# -gt 0 ] || { echo "usage: ./dev run CMD ..." >&2; exit 2; }
+[ -x "$build/daemon/ntprofd" ] || { echo "./dev run: no $build/daemon/ntprofd; ./dev build first" >&2; exit 1; }
+read -ra arguments <<< "${NTPROFD_ARGS:-}"
+
+folder=$(mktemp --directory --tmpdir ntprof-run.XXXXXX)
+bus='' daemon=''
+# shellcheck disable=SC2317  # called by the trap
+cleanup() {
+  for process in $daemon $bus; do
+    kill "$process" 2>/dev/null || continue
+    wait "$process" || true
+  done
+  rm -rf "$folder"
+}
+trap cleanup EXIT
+
+cat > "$folder/bus.conf" <<CONF
+<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>system</type>
+  <listen>unix:path=$folder/bus</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow user="*"/>
+    <allow own="*"/>
+    <allow send_type="method_call"/>
+    <allow send_destination="*"/>
+    <allow receive_sender="*"/>
+  </policy>
+</busconfig>
+CONF
+dbus-daemon --nofork --nopidfile --config-file="$folder/bus.conf" &
+bus=$!
+for _ in {1..100}; do [ ! -S "$folder/bus" ] || break; sleep 0.05; done
+address=unix:path=$folder/bus
+
+export LD_LIBRARY_PATH=$build/client/libntprof${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export GI_TYPELIB_PATH=$build/client/libntprof${GI_TYPELIB_PATH:+:$GI_TYPELIB_PATH}
+export PATH=$build/client/ntprofctl:$build/daemon:$PATH
+"$build/daemon/ntprofd" --bus "$address" "${arguments[@]}" &
+daemon=$!
+
+export DBUS_SYSTEM_BUS_ADDRESS=$address
+owned() {
+  dbus-send --bus="$address" --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
+    string:org.ntprof1 2>/dev/null | grep -q 'boolean true'
+}
+for _ in {1..200}; do
+  if owned; then break; fi
+  kill -0 "$daemon" 2>/dev/null || { echo "./dev run: ntprofd ended" >&2; exit 1; }
+  sleep 0.05
+done
+owned || { echo "./dev run: ntprofd does not own org.ntprof1" >&2; exit 1; }
+
+status=0
+"$@" || status=$?
+exit $status

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./dev test: build, run the tests that were asked for, and sum up."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from results import SUMMARY, Count, count_log
+
+_ROOT = Path(__file__).resolve().parents[2]
+_SUITES = ("unit", "bus", "peer")
+_KERNELS = ("6.1", "6.12")
+
+
+def _say(text: str) -> None:
+    print(f"== {text}", flush=True)
+
+
+def _meson(build: Path, suite: str | None) -> Count:
+    """Run a suite of meson's tests, or all of them."""
+    name = suite or "all"
+    _say(f"meson tests: {name}")
+    log = build / "meson-logs" / f"dev-{name}.json"
+    log.unlink(missing_ok=True)
+    argv = ["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs", "--logbase", f"dev-{name}"]
+    status = subprocess.run(argv + (["--suite", suite] if suite else []), check=False).returncode
+    count = count_log(log)
+    if status != 0 and count.failed == 0:
+        count += Count(failed=1)
+    return count
+
+
+def _vm(build: Path, kernel: str) -> Count:
+    """Run the tests in the bed on one kernel; they end with a summary line of their own."""
+    program = _ROOT / "tests/vm/run.py"
+    _say(f"tests in the bed, kernel {kernel}")
+    if not program.exists():
+        print("this tree has none (no tests/vm/run.py)")
+        return Count()
+    summary = None
+    with subprocess.Popen([sys.executable, "-u", str(program), "--build", str(build), "--kernel", kernel],
+                          stdout=subprocess.PIPE, text=True, errors="replace") as child:
+        assert child.stdout
+        for line in child.stdout:
+            print(line, end="", flush=True)
+            summary = SUMMARY.fullmatch(line.strip()) or summary
+    count = Count(*map(int, summary.groups())) if summary else Count(failed=1)
+    if child.returncode != 0 and count.failed == 0 and count.skipped == 0:
+        count += Count(failed=1)
+    return count
+
+
+def _suites(build: Path) -> set[str]:
+    out = subprocess.run(["meson", "introspect", str(build), "--tests"], check=True, capture_output=True, text=True)
+    return {suite.rpartition(":")[2] for test in json.loads(out.stdout) for suite in test["suite"]}
+
+
+def _run(parts: list[str], kernels: list[str], build: Path) -> dict[str, Count]:
+    purposes = ["test"] + (["bed"] if not parts or "vm" in parts else [])
+    subprocess.run([_ROOT / "tests/dev/packages.sh", *purposes], check=True)
+    _say("build")
+    if subprocess.run([_ROOT / "tests/dev/build.sh"], check=False).returncode != 0:
+        return {"build": Count(failed=1)}
+    counts: dict[str, Count] = {}
+    if not parts:
+        counts["meson"] = _meson(build, None)
+    for suite in (part for part in parts if part != "vm"):
+        if suite in _suites(build):
+            counts[suite] = _meson(build, suite)
+        else:
+            _say(f"meson tests: {suite}: this tree has none")
+            counts[suite] = Count()
+    if not parts or "vm" in parts:
+        for kernel in kernels:
+            counts[f"vm {kernel}"] = _vm(build, kernel)
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev test")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(_SUITES)} or vm; default: all")
+    parser.add_argument("--kernel", action="append", dest="kernels", help="for vm; default: 6.1 and 6.12")
+    arguments = parser.parse_args()
+    for part in arguments.parts:
+        if part not in (*_SUITES, "vm"):
+            parser.error(f"{part}: not one of {', '.join(_SUITES)}, vm")
+    os.chdir(_ROOT)
+    start = time.monotonic()
+    build = Path(os.environ.get("NTPROF_BUILD", "build"))
+    counts = _run(arguments.parts, arguments.kernels or list(_KERNELS), build)
+    total = sum(counts.values(), Count())
+    _say(f"after {(time.monotonic() - start) / 60:.1f} min")
+    for name, count in counts.items():
+        print(f"{name}: {count}")
+    print(total, flush=True)
+    skipped_vm = sum(count.skipped for name, count in counts.items() if name.startswith("vm "))
+    return 1 if total.failed or skipped_vm or total.total == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
