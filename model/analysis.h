@@ -17,7 +17,7 @@ NpAnalysis *np_analysis_new(gboolean with_target);
 void np_analysis_free(NpAnalysis *a);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpAnalysis, np_analysis_free)
 
-/* Records with a wrong kind, version or size are counted as malformed and dropped. */
+/* Records that are not valid (np_host_record_valid()) are counted as malformed and dropped. */
 void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host);
 void np_analysis_add_target(NpAnalysis *a, const struct np_target_record *target);
 void np_analysis_target_threshold(NpAnalysis *a, guint64 target_ns, guint32 threshold);

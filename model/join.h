@@ -17,30 +17,37 @@ typedef enum {
         NP_UNJOINED_COUNT,
 } NpUnjoined;
 
-/* target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. */
+/* target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. threshold is the
+ * lower of those in force on the two sides, as far as known: what the command weighs. Every host record comes exactly once,
+ * in no particular order. */
 typedef void (*NpJoinFunc)(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
-                           gpointer data);
+                           guint32 threshold, gpointer data);
 
 /* One join of one host with one target machine: the clock offset is theirs. */
 NpJoin *np_join_new(NpJoinFunc func, gpointer data);
 void np_join_free(NpJoin *join);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpJoin, np_join_free)
 
+/* The records must be valid (np_host_record_valid()). One with a defect takes part too, so that its partner is not taken for
+ * another command's; it has no say in the clock offset. */
 void np_join_add_host(NpJoin *join, const struct np_host_record *host);
 void np_join_add_target(NpJoin *join, const struct np_target_record *target);
 
-/* The target side changed its threshold at that time of the target's clock. */
+/* The target side changed its threshold at that time of the target's clock. Before the first change it sampled nothing;
+ * when there never is one, it is taken to have sampled everything. */
 void np_join_target_threshold(NpJoin *join, guint64 target_ns, guint32 threshold);
 
-/* Joins what is older than host_ns (host clock; all records of both sides up to then have been added), in windows of
- * at most 1 s. np_join_finish() joins all the rest. */
+/* Joins the commands that ended before host_ns (host clock; all records of both sides up to then have been added), in windows
+ * of at most 1 s. A host record that comes later all the same is joined by the next call, as target records without a partner
+ * are kept for 5 s; a target record that comes later is too late. np_join_finish() joins all the rest. */
 void np_join_advance(NpJoin *join, guint64 host_ns);
 void np_join_finish(NpJoin *join);
 
 typedef struct {
         guint64 joined;
         guint64 unjoined[NP_UNJOINED_COUNT];
-        guint64 target_without_host;
+        guint64 target_without_host;            /* counted when no host record can come for it any more */
+        guint64 target_over_threshold;          /* of those without: the host's threshold was lower then, so it is no loss */
         gboolean offset_known;
         gint64 offset_min_ns, offset_max_ns;    /* bounds of (target clock - host clock) in the last window that had any */
 } NpJoinStats;

@@ -12,6 +12,8 @@
 
 G_BEGIN_DECLS
 
+#define NP_REPORT_SCHEMA "org.ntprof.report/1"
+
 /* Causes for which a sampled command is not in the table of joined commands, or not seen at all. One row each in
  * report.c with its JSON key and its sentence for people. */
 typedef enum {
@@ -46,6 +48,8 @@ typedef struct {
         gboolean of_sampled;            /* such a command was counted as sampled */
 } NpLossInfo;
 const NpLossInfo *np_loss_info(NpLoss loss);
+/* -1 when there is none. */
+int np_loss_by_key(const char *key);
 
 typedef struct {
         char *boundary;                 /* "H3" */
@@ -54,7 +58,7 @@ typedef struct {
 } NpReportHook;
 
 typedef struct {
-        char *namespace_name;           /* "nvme6n1" */
+        char *namespace_name;           /* "nvme6n1"; several paths can have the same */
         char *path_name;                /* "nvme6c6n1"; filter index = index in paths */
         char *controller;               /* "nvme6" */
         char *transport;                /* "tcp" */
@@ -71,6 +75,7 @@ typedef struct {
         guint64 ios;
 } NpReportDiskstats;
 
+/* A NULL string is written as null with the reason "not known". */
 typedef struct {
         char *session_id;
         char *ntprof_version;
@@ -97,18 +102,31 @@ void np_report_facts_free(NpReportFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReportFacts, np_report_facts_free)
 
 typedef struct {
+        NpComponent component;
+        double mean_ns;
+        char *reason;                   /* not NULL: why mean_ns is not known */
+} NpReportComponent;
+
+typedef struct {
         NpStage stage;
         double mean_ns;
+        guint64 p50_ns, p99_ns;         /* of the stage's own times; a negative network counts as 0 here */
         double share;                   /* of the mean latency */
         double avg_qd;
+        GPtrArray *components;          /* of NpReportComponent */
 } NpReportStage;
 
+/* One table. Commands of one operation, size and namespace have one or two: of those with both sides' records and of those
+ * without the target's. When there are both, commands, rate_per_s and sampled of the first are of all commands of the kind, as
+ * the joined ones stand for them; the second (part_of_other) counts its own share of them once more. So the numbers of all
+ * commands are the sums over the groups that are not part_of_other. */
 typedef struct {
         char *op;                       /* "read", "write", "flush", ... : np_opcode_name() */
         guint64 size_bytes;             /* 0 where the operation has no length; a power-of-two bucket's upper end when bucketed */
-        gboolean bucketed;
+        gboolean bucketed;              /* sizes above size_bytes / 2, up to size_bytes */
         char *namespace_name;
         gboolean with_target;           /* table of joined commands, else of those without a target record */
+        gboolean part_of_other;
         guint64 commands;               /* all of the group, sampled or not */
         double rate_per_s;
         guint64 sampled;                /* records of the group */
@@ -117,7 +135,7 @@ typedef struct {
         double mean_ns;
         guint64 p50_ns, p99_ns, p999_ns, max_ns;
         double tag_wait_ns;             /* mean H1 - H0 */
-        GArray *stages;                 /* of NpReportStage */
+        GPtrArray *stages;              /* of NpReportStage, in the order of the table */
         NpStage largest;
 } NpReportGroup;
 
@@ -125,13 +143,37 @@ typedef struct {
         NpReportFacts *facts;
         GPtrArray *groups;              /* of NpReportGroup, most commands first */
         GPtrArray *warnings;            /* of char*, complete sentences */
-        double qd_from_stages;          /* sum of the stages' avg QD without H0..H1, over all groups */
+        double qd_from_stages;          /* of all commands, sum of the stages' avg QD without H0..H1 */
 } NpReport;
 
+NpReport *np_report_new(const NpReportFacts *facts);
 void np_report_free(NpReport *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReport, np_report_free)
 
+NpReportHook *np_report_hook_new(const char *boundary, const char *mechanism, const char *symbol);
+NpReportPath *np_report_path_new(const char *namespace_name, const char *path_name, const char *controller,
+                                 const char *transport, const char *traddr, guint32 block_size);
+NpReportComponent *np_report_component_new(NpComponent component, double mean_ns, const char *reason);
+NpReportStage *np_report_stage_new(NpStage stage);
+NpReportGroup *np_report_group_new(const char *op, const char *namespace_name);
+
+/* NULL when there is a target side. */
+const char *np_report_no_target_reason(const NpReportFacts *facts);
+
+/* Of the namespace's first path, NULL when not known. */
+const char *np_report_transport(const NpReport *report, const char *namespace_name);
+
+#define NP_REPORT_ERROR np_report_error_quark()
+GQuark np_report_error_quark(void);
+typedef enum {
+        NP_REPORT_ERROR_SYNTAX,         /* not JSON, or beyond the limits of a report */
+        NP_REPORT_ERROR_SCHEMA,         /* JSON, but not of this schema */
+        NP_REPORT_ERROR_INVALID,        /* of this schema, but a key is missing or a value is not what it must be */
+} NpReportError;
+
 char *np_report_to_json(const NpReport *report);                        /* pretty-printed, ends with a newline */
+/* The text may come from anywhere: everything is checked, and an error says which value is wrong and why. Keys that this
+ * version does not know are ignored. length -1: up to the terminating 0. */
 NpReport *np_report_from_json(const char *json, gssize length, GError **error);
 char *np_report_to_text(const NpReport *report);                        /* exactly the shape of docs/model.md */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stages of a command and their arithmetic. docs/model.md has the formulas and why they need no common clock.
+ * Stages of a command, their components and their arithmetic. docs/model.md has the formulas and why they need no
+ * common clock.
  */
 #pragma once
 
@@ -23,14 +24,61 @@ typedef enum {
         NP_STAGE_COUNT_ALL,
 } NpStage;
 
+/* What the %s of a stage's name stands for: a column of the table of transports. */
+typedef enum {
+        NP_STAGE_WORD_NONE,
+        NP_STAGE_WORD_HOST_DRIVER,      /* nvme-tcp */
+        NP_STAGE_WORD_TRANSPORT,        /* TCP */
+        NP_STAGE_WORD_TARGET_DRIVER,    /* nvmet-tcp */
+} NpStageWord;
+
 /* One row a stage: the only list of them. */
 typedef struct {
         NpStage stage;
         const char *id;         /* "host_block", as in the JSON report */
-        const char *name;       /* "host driver (%s)": %s is the driver's name, e.g. nvme-tcp */
+        const char *name;       /* "host driver (%s)": use np_stage_name() */
+        NpStageWord word;
 } NpStageInfo;
 
 const NpStageInfo *np_stage_info(NpStage stage);
+/* NULL when there is none. */
+const NpStageInfo *np_stage_by_id(const char *id);
+
+/* "host driver (nvme-tcp)"; transport as in sysfs ("tcp", "rdma"), or NULL when not known. */
+char *np_stage_name(NpStage stage, const char *transport);
+
+typedef enum {
+        NP_COMPONENT_TAG_WAIT,
+        NP_COMPONENT_DISPATCH,
+        NP_COMPONENT_BLOCK_COMPLETION,
+        NP_COMPONENT_SUBMISSION,
+        NP_COMPONENT_R2T,
+        NP_COMPONENT_DRIVER_COMPLETION,
+        NP_COMPONENT_HOST_RECEIVE,
+        NP_COMPONENT_TARGET_RECEIVE,
+        NP_COMPONENT_WIRE,
+        NP_COMPONENT_TO_STORAGE,
+        NP_COMPONENT_RESPONSE,
+        NP_COMPONENT_TARGET_BLOCK,
+        NP_COMPONENT_DRIVE,
+        NP_COMPONENT_COUNT,
+} NpComponent;
+
+typedef struct {
+        NpComponent component;
+        NpStage stage;
+        const char *id;                 /* unique within its stage, as in the JSON report */
+        const char *name;               /* "wait for a tag" */
+        const char *boundaries;         /* those that delimit it, "H0 H1" */
+        const char *never;              /* why no record tells it, or NULL when records can */
+} NpComponentInfo;
+
+const NpComponentInfo *np_component_info(NpComponent component);
+
+/* Kind, version and size are those of this version, the threshold is not 0, and no time is beyond what arithmetic on
+ * signed 64-bit differences can take: everything else of this library asks for records of which this is true. */
+gboolean np_host_record_valid(const struct np_host_record *host);
+gboolean np_target_record_valid(const struct np_target_record *target);
 
 /* Why a record can't be used; NP_DEFECT_NONE when it can. */
 typedef enum {
@@ -38,7 +86,7 @@ typedef enum {
         NP_DEFECT_CANCELLED,            /* NP_F_CANCELLED */
         NP_DEFECT_RETRIED,              /* NP_F_RETRIED */
         NP_DEFECT_BOUNDARY_MISSING,     /* a boundary this kind of command must have is 0 (a program missed it) */
-        NP_DEFECT_OUT_OF_ORDER,         /* boundaries of one machine are not in order */
+        NP_DEFECT_OUT_OF_ORDER,         /* boundaries of one machine are not in order, or a sum is longer than what it is a part of */
         NP_DEFECT_COUNT,
 } NpDefect;
 
@@ -47,13 +95,19 @@ NpDefect np_target_record_defect(const struct np_target_record *target);
 
 /* Stages of one command, ns, signed: the network of a command over loopback can come out slightly below zero. They add
  * up to latency_ns = H8 - H0 exactly. Without target, stage_ns[NP_STAGE_NETWORK] holds network + target as one and the
- * last two are 0. Both records must be without defect. */
+ * last two are 0. Both records must be without defect. The components that are known of a stage add up to it when all of
+ * them are. */
 typedef struct {
         gint64 stage_ns[NP_STAGE_COUNT];
         gint64 latency_ns;
         gint64 tag_wait_ns;             /* H1 - H0, part of host_block: not in what diskstats counts */
+        gint64 component_ns[NP_COMPONENT_COUNT];
+        guint32 components_known;       /* bit 1 << NpComponent */
 } NpStageTimes;
 
 void np_stage_times(const struct np_host_record *host, const struct np_target_record *target, NpStageTimes *ret);
+
+/* How many commands one record of that threshold stands for: 2^32 / threshold, 1 when all are sampled. */
+double np_threshold_weight(guint32 threshold);
 
 G_END_DECLS

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "analysis.h"
+#include "opcode.h"
+#include "table.h"
+#include "warnings.h"
+
+/* An operation with more sizes than these is told by powers of two. */
+#define SIZES_MAX 12
+
+/* Commands of one operation and size. */
+typedef struct {
+        guint32 blocks;
+        guint64 commands;               /* all, sampled or not; only while a report is made */
+        NpTable *joined;
+        NpTable *rest;                  /* without the target's side */
+} Cell;
+
+/* Commands of one operation by size. */
+typedef struct {
+        const char *namespace_name;     /* only while a report is made */
+        guint filter;
+        guint8 opcode;
+        guint32 block_size;
+        gboolean bucketed;              /* sizes are rounded up to powers of two */
+        GHashTable *cells;              /* of Cell, by blocks */
+} Operation;
+
+typedef struct {
+        guint filter;
+        guint8 opcode;
+        guint16 nlb;
+        guint64 count;
+} KindCount;
+
+struct _NpAnalysis {
+        NpJoin *join;                   /* NULL: no target side */
+        guint64 joined;
+        guint64 losses[NP_LOSS_COUNT];
+        GPtrArray *operations;          /* of Operation */
+        GHashTable *counts;             /* of KindCount, by key */
+};
+
+static Cell *cell_new(guint32 blocks)
+{
+        Cell *cell = g_new0(Cell, 1);
+
+        cell->blocks = blocks;
+        cell->joined = np_table_new(TRUE);
+        cell->rest = np_table_new(FALSE);
+        return cell;
+}
+
+static void cell_free(gpointer p)
+{
+        Cell *cell = p;
+
+        np_table_free(cell->joined);
+        np_table_free(cell->rest);
+        g_free(cell);
+}
+
+static Operation *operation_new(guint filter, guint8 opcode)
+{
+        Operation *op = g_new0(Operation, 1);
+
+        op->filter = filter;
+        op->opcode = opcode;
+        op->cells = g_hash_table_new_full(NULL, NULL, NULL, cell_free);
+        return op;
+}
+
+static void operation_free(gpointer p)
+{
+        Operation *op = p;
+
+        g_hash_table_unref(op->cells);
+        g_free(op);
+}
+
+static guint32 power_of_two(guint32 blocks)
+{
+        return blocks > 1 ? 1u << (32 - __builtin_clz(blocks - 1)) : blocks;
+}
+
+static Cell *get_cell(Operation *op, guint32 blocks)
+{
+        guint32 size = op->bucketed ? power_of_two(blocks) : blocks;
+        Cell *cell = g_hash_table_lookup(op->cells, GUINT_TO_POINTER(size));
+
+        if (!cell) {
+                cell = cell_new(size);
+                g_hash_table_insert(op->cells, GUINT_TO_POINTER(size), cell);
+        }
+        return cell;
+}
+
+static void add_cell(Operation *op, const Cell *other)
+{
+        Cell *cell = get_cell(op, other->blocks);
+
+        cell->commands += other->commands;
+        np_table_merge(cell->joined, other->joined);
+        np_table_merge(cell->rest, other->rest);
+}
+
+/* Memory stays bounded however many sizes there are, and a bucketed operation never needs its exact sizes again. */
+static void bucket_when_many(Operation *op)
+{
+        g_autoptr(GHashTable) exact = NULL;
+        GHashTableIter iter;
+        gpointer cell;
+
+        if (op->bucketed || g_hash_table_size(op->cells) <= SIZES_MAX)
+                return;
+
+        exact = g_steal_pointer(&op->cells);
+        op->cells = g_hash_table_new_full(NULL, NULL, NULL, cell_free);
+        op->bucketed = TRUE;
+        g_hash_table_iter_init(&iter, exact);
+        while (g_hash_table_iter_next(&iter, NULL, &cell))
+                add_cell(op, cell);
+}
+
+static Operation *get_operation(NpAnalysis *a, guint filter, guint8 opcode)
+{
+        Operation *op;
+
+        for (guint i = 0; i < a->operations->len; i++) {
+                op = a->operations->pdata[i];
+                if (op->filter == filter && op->opcode == opcode)
+                        return op;
+        }
+
+        op = operation_new(filter, opcode);
+        g_ptr_array_add(a->operations, op);
+        return op;
+}
+
+static void add_command(NpAnalysis *a, const struct np_host_record *host, const struct np_target_record *target,
+                        guint32 threshold)
+{
+        const struct np_identity *id = &host->header.id;
+        Operation *op = get_operation(a, host->header.filter, id->opcode);
+        Cell *cell = get_cell(op, np_opcode_blocks(id->opcode, id->nlb));
+        NpStageTimes times;
+
+        np_stage_times(host, target, &times);
+        np_table_add(target ? cell->joined : cell->rest, &times, np_threshold_weight(threshold));
+        bucket_when_many(op);
+}
+
+static const NpLoss loss_of_defect[NP_DEFECT_COUNT] = {
+        [NP_DEFECT_CANCELLED] = NP_LOSS_CANCELLED,
+        [NP_DEFECT_RETRIED] = NP_LOSS_RETRIED,
+        [NP_DEFECT_BOUNDARY_MISSING] = NP_LOSS_HOST_BOUNDARY_MISSING,
+        [NP_DEFECT_OUT_OF_ORDER] = NP_LOSS_HOST_OUT_OF_ORDER,
+};
+
+static const NpLoss loss_of_unjoined[NP_UNJOINED_COUNT] = {
+        [NP_UNJOINED_NO_TARGET] = NP_LOSS_NO_TARGET,
+        [NP_UNJOINED_AMBIGUOUS] = NP_LOSS_AMBIGUOUS,
+        [NP_UNJOINED_THRESHOLD] = NP_LOSS_THRESHOLD,
+};
+
+static void take_command(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
+                         guint32 threshold, gpointer data)
+{
+        NpAnalysis *a = data;
+        NpDefect defect = np_host_record_defect(host);
+
+        if (defect != NP_DEFECT_NONE) {
+                a->losses[loss_of_defect[defect]]++;
+                return;
+        }
+
+        if (!target)
+                a->losses[loss_of_unjoined[why]]++;
+        else if (np_target_record_defect(target) != NP_DEFECT_NONE) {
+                a->losses[NP_LOSS_TARGET_DEFECT]++;
+                target = NULL;
+        } else
+                a->joined++;
+
+        /* The commands that the target did sample stand for this one too, with the weight of its lower threshold. */
+        if (!target && why == NP_UNJOINED_THRESHOLD)
+                return;
+        add_command(a, host, target, threshold);
+}
+
+NpAnalysis *np_analysis_new(gboolean with_target)
+{
+        NpAnalysis *a = g_new0(NpAnalysis, 1);
+
+        a->operations = g_ptr_array_new_with_free_func(operation_free);
+        a->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        if (with_target)
+                a->join = np_join_new(take_command, a);
+        return a;
+}
+
+void np_analysis_free(NpAnalysis *a)
+{
+        if (!a)
+                return;
+
+        np_join_free(a->join);
+        g_ptr_array_unref(a->operations);
+        g_hash_table_unref(a->counts);
+        g_free(a);
+}
+
+void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host)
+{
+        NpDefect defect;
+
+        if (!np_host_record_valid(host)) {
+                a->losses[NP_LOSS_MALFORMED]++;
+                return;
+        }
+        if (a->join) {
+                np_join_add_host(a->join, host);
+                return;
+        }
+
+        defect = np_host_record_defect(host);
+        if (defect != NP_DEFECT_NONE)
+                a->losses[loss_of_defect[defect]]++;
+        else
+                add_command(a, host, NULL, host->header.threshold);
+}
+
+void np_analysis_add_target(NpAnalysis *a, const struct np_target_record *target)
+{
+        if (!a->join || !np_target_record_valid(target))
+                a->losses[NP_LOSS_MALFORMED]++;
+        else
+                np_join_add_target(a->join, target);
+}
+
+void np_analysis_target_threshold(NpAnalysis *a, guint64 target_ns, guint32 threshold)
+{
+        if (a->join)
+                np_join_target_threshold(a->join, target_ns, threshold);
+}
+
+void np_analysis_advance(NpAnalysis *a, guint64 host_ns)
+{
+        if (a->join)
+                np_join_advance(a->join, host_ns);
+}
+
+void np_analysis_finish(NpAnalysis *a)
+{
+        if (a->join)
+                np_join_finish(a->join);
+}
+
+guint64 np_analysis_joined(NpAnalysis *a)
+{
+        return a->joined;
+}
+
+void np_analysis_set_commands(NpAnalysis *a, guint filter, guint8 opcode, guint16 nlb, guint64 count)
+{
+        gint64 key = (gint64) filter << 24 | opcode << 16 | nlb;
+        KindCount kind = { filter, opcode, nlb, count };
+
+        g_hash_table_insert(a->counts, g_memdup2(&key, sizeof(key)), g_memdup2(&kind, sizeof(kind)));
+}
+
+/* The operation of a namespace: of all its paths. */
+static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, guint filter, guint8 opcode)
+{
+        const NpReportPath *path = filter < facts->paths->len ? facts->paths->pdata[filter] : NULL;
+        const char *name = path && path->namespace_name ? path->namespace_name : "unknown namespace";
+        Operation *op;
+
+        for (guint i = 0; i < reported->len; i++) {
+                op = reported->pdata[i];
+                if (op->opcode == opcode && g_str_equal(op->namespace_name, name))
+                        return op;
+        }
+
+        op = operation_new(filter, opcode);
+        op->namespace_name = name;
+        op->block_size = path ? path->block_size : 0;
+        g_ptr_array_add(reported, op);
+        return op;
+}
+
+/* The paths' operations by namespace, with the counts of all commands. */
+static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts)
+{
+        GPtrArray *reported = g_ptr_array_new_with_free_func(operation_free);
+        GHashTableIter iter;
+        gpointer value;
+
+        /* Bucketed ones first, so that what is added to them later is bucketed too. */
+        for (guint pass = 0; pass < 2; pass++)
+                for (guint i = 0; i < a->operations->len; i++) {
+                        Operation *from = a->operations->pdata[i], *op;
+
+                        if (from->bucketed == (pass == 1))
+                                continue;
+                        op = get_reported(reported, facts, from->filter, from->opcode);
+                        if (from->bucketed)
+                                op->bucketed = TRUE;
+                        g_hash_table_iter_init(&iter, from->cells);
+                        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                                add_cell(op, value);
+                                bucket_when_many(op);
+                        }
+                }
+
+        g_hash_table_iter_init(&iter, a->counts);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const KindCount *kind = value;
+                Operation *op = get_reported(reported, facts, kind->filter, kind->opcode);
+
+                if (kind->count == 0)
+                        continue;
+                get_cell(op, np_opcode_blocks(kind->opcode, kind->nlb))->commands += kind->count;
+                bucket_when_many(op);
+        }
+        return reported;
+}
+
+static void add_group(NpReport *report, const Operation *op, const Cell *cell, const NpTable *table, guint64 commands)
+{
+        NpReportGroup *group = np_report_group_new(np_opcode_name(op->opcode), op->namespace_name);
+
+        group->size_bytes = (guint64) cell->blocks * op->block_size;
+        group->bucketed = op->bucketed && cell->blocks > 1;
+        group->commands = commands;
+        if (report->facts->duration_ns > 0)
+                group->rate_per_s = commands * 1e9 / report->facts->duration_ns;
+        group->sampled = table->records;
+        if (table->with_target) {
+                group->joined = table->records;
+                group->sampled += cell->rest->records;
+        } else
+                group->part_of_other = cell->joined->records > 0;
+
+        np_table_fill_group(table, report->facts, group);
+        g_ptr_array_add(report->groups, group);
+}
+
+static void report_cell(NpReport *report, const Operation *op, const Cell *cell)
+{
+        double weight = cell->joined->weight + cell->rest->weight;
+        guint64 commands = cell->commands;
+        double busy;
+
+        if (weight == 0)
+                return;
+
+        /* No slot was left to count this kind: what was sampled tells about how many there were. */
+        if (commands == 0)
+                commands = (guint64) llround(weight);
+
+        if (cell->joined->records > 0)
+                add_group(report, op, cell, cell->joined, commands);
+        if (cell->rest->records > 0)
+                add_group(report, op, cell, cell->rest,
+                          cell->joined->records > 0 ? (guint64) llround(commands * cell->rest->weight / weight) : commands);
+
+        busy = cell->joined->latency + cell->rest->latency - cell->joined->tag_wait - cell->rest->tag_wait;
+        if (report->facts->duration_ns > 0)
+                report->qd_from_stages += commands * (busy / weight) / report->facts->duration_ns;
+}
+
+static int compare_groups(gconstpointer a, gconstpointer b)
+{
+        const NpReportGroup *x = *(NpReportGroup *const *) a, *y = *(NpReportGroup *const *) b;
+        int order;
+
+        if (x->commands != y->commands)
+                return x->commands > y->commands ? -1 : 1;
+        if ((order = g_strcmp0(x->namespace_name, y->namespace_name)) != 0 || (order = g_strcmp0(x->op, y->op)) != 0)
+                return order;
+        if (x->size_bytes != y->size_bytes)
+                return x->size_bytes < y->size_bytes ? -1 : 1;
+        return y->with_target - x->with_target;
+}
+
+static void add_losses(NpAnalysis *a, NpReportFacts *facts)
+{
+        NpJoinStats stats;
+
+        for (guint i = 0; i < NP_LOSS_COUNT; i++)
+                facts->losses[i] += a->losses[i];
+        if (!a->join)
+                return;
+
+        np_join_stats(a->join, &stats);
+        facts->losses[NP_LOSS_TARGET_WITHOUT_HOST] += stats.target_without_host;
+}
+
+NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
+{
+        NpReport *report = np_report_new(facts);
+        g_autoptr(GPtrArray) operations = collect(a, report->facts);
+
+        add_losses(a, report->facts);
+        for (guint i = 0; i < operations->len; i++) {
+                const Operation *op = operations->pdata[i];
+                GHashTableIter iter;
+                gpointer cell;
+
+                g_hash_table_iter_init(&iter, op->cells);
+                while (g_hash_table_iter_next(&iter, NULL, &cell))
+                        report_cell(report, op, cell);
+        }
+        g_ptr_array_sort(report->groups, compare_groups);
+        np_report_add_warnings(report);
+        return report;
+}

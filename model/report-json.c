@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writes the JSON form; report-parse.c reads it, docs/report.md describes it.
+ */
+#include "report.h"
+
+static void add_string(JsonBuilder *b, const char *key, const char *value)
+{
+        json_builder_set_member_name(b, key);
+        json_builder_add_string_value(b, value);
+}
+
+static void add_bool(JsonBuilder *b, const char *key, gboolean value)
+{
+        json_builder_set_member_name(b, key);
+        json_builder_add_boolean_value(b, value);
+}
+
+static void add_double(JsonBuilder *b, const char *key, double value)
+{
+        json_builder_set_member_name(b, key);
+        json_builder_add_double_value(b, value);
+}
+
+/* JSON's readers take integers as signed 64-bit ones, at best. */
+static void add_count(JsonBuilder *b, const char *key, guint64 value)
+{
+        json_builder_set_member_name(b, key);
+        json_builder_add_int_value(b, (gint64) MIN(value, (guint64) G_MAXINT64));
+}
+
+static void add_absent(JsonBuilder *b, const char *key, const char *reason)
+{
+        g_autofree char *reason_key = g_strconcat(key, "_reason", NULL);
+
+        json_builder_set_member_name(b, key);
+        json_builder_add_null_value(b);
+        add_string(b, reason_key, reason);
+}
+
+static void add_fact(JsonBuilder *b, const char *key, const char *value)
+{
+        if (value)
+                add_string(b, key, value);
+        else
+                add_absent(b, key, "not known");
+}
+
+static void add_hooks(JsonBuilder *b, const GPtrArray *hooks)
+{
+        json_builder_set_member_name(b, "hooks");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < hooks->len; i++) {
+                const NpReportHook *hook = hooks->pdata[i];
+
+                json_builder_begin_object(b);
+                add_fact(b, "boundary", hook->boundary);
+                add_fact(b, "mechanism", hook->mechanism);
+                add_fact(b, "symbol", hook->symbol);
+                json_builder_end_object(b);
+        }
+        json_builder_end_array(b);
+}
+
+static void add_session(JsonBuilder *b, const NpReportFacts *facts)
+{
+        json_builder_set_member_name(b, "session");
+        json_builder_begin_object(b);
+        add_fact(b, "id", facts->session_id);
+        json_builder_set_member_name(b, "started_realtime_us");
+        json_builder_add_int_value(b, facts->started_realtime_us);
+        add_count(b, "duration_ns", facts->duration_ns);
+        add_count(b, "seed", facts->seed);
+        add_count(b, "threshold", facts->threshold);
+        add_bool(b, "threshold_fixed", facts->threshold_fixed);
+        add_count(b, "commands", facts->commands);
+        add_count(b, "sampled", facts->sampled);
+        json_builder_end_object(b);
+}
+
+static void add_host(JsonBuilder *b, const NpReportFacts *facts)
+{
+        json_builder_set_member_name(b, "host");
+        json_builder_begin_object(b);
+        add_fact(b, "name", facts->host_name);
+        add_fact(b, "kernel", facts->host_kernel);
+        add_fact(b, "nqn", facts->host_nqn);
+        add_hooks(b, facts->host_hooks);
+        json_builder_end_object(b);
+}
+
+static void add_target(JsonBuilder *b, const NpReportFacts *facts)
+{
+        if (np_report_no_target_reason(facts)) {
+                add_absent(b, "target", np_report_no_target_reason(facts));
+                return;
+        }
+
+        json_builder_set_member_name(b, "target");
+        json_builder_begin_object(b);
+        add_fact(b, "name", facts->target_name);
+        add_fact(b, "kernel", facts->target_kernel);
+        add_hooks(b, facts->target_hooks);
+        json_builder_end_object(b);
+}
+
+static void add_paths(JsonBuilder *b, const GPtrArray *paths)
+{
+        json_builder_set_member_name(b, "paths");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < paths->len; i++) {
+                const NpReportPath *path = paths->pdata[i];
+
+                json_builder_begin_object(b);
+                add_fact(b, "namespace", path->namespace_name);
+                add_fact(b, "device", path->path_name);
+                add_fact(b, "controller", path->controller);
+                add_fact(b, "transport", path->transport);
+                add_fact(b, "traddr", path->traddr);
+                add_count(b, "block_size_bytes", path->block_size);
+                json_builder_end_object(b);
+        }
+        json_builder_end_array(b);
+}
+
+static void add_queue_depth(JsonBuilder *b, const NpReport *report)
+{
+        const NpReportDiskstats *disk = &report->facts->diskstats;
+
+        json_builder_set_member_name(b, "queue_depth");
+        json_builder_begin_object(b);
+        add_double(b, "from_stages", report->qd_from_stages);
+        if (disk->valid) {
+                json_builder_set_member_name(b, "diskstats");
+                json_builder_begin_object(b);
+                add_double(b, "avg_qd", disk->avg_qd);
+                add_count(b, "ios", disk->ios);
+                json_builder_end_object(b);
+        } else
+                add_absent(b, "diskstats", disk->reason ? disk->reason : "not known");
+        json_builder_end_object(b);
+}
+
+static void add_losses(JsonBuilder *b, const guint64 *losses)
+{
+        json_builder_set_member_name(b, "losses");
+        json_builder_begin_object(b);
+        for (guint i = 0; i < NP_LOSS_COUNT; i++)
+                add_count(b, np_loss_info(i)->key, losses[i]);
+        json_builder_end_object(b);
+}
+
+static void add_stage(JsonBuilder *b, const NpReportStage *stage, const char *transport)
+{
+        g_autofree char *name = np_stage_name(stage->stage, transport);
+
+        json_builder_begin_object(b);
+        add_string(b, "id", np_stage_info(stage->stage)->id);
+        add_string(b, "name", name);
+        add_double(b, "mean_ns", stage->mean_ns);
+        add_count(b, "p50_ns", stage->p50_ns);
+        add_count(b, "p99_ns", stage->p99_ns);
+        add_double(b, "share", stage->share);
+        add_double(b, "avg_qd", stage->avg_qd);
+
+        json_builder_set_member_name(b, "components");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < stage->components->len; i++) {
+                const NpReportComponent *c = stage->components->pdata[i];
+
+                json_builder_begin_object(b);
+                add_string(b, "id", np_component_info(c->component)->id);
+                add_string(b, "name", np_component_info(c->component)->name);
+                if (c->reason)
+                        add_absent(b, "mean_ns", c->reason);
+                else
+                        add_double(b, "mean_ns", c->mean_ns);
+                json_builder_end_object(b);
+        }
+        json_builder_end_array(b);
+        json_builder_end_object(b);
+}
+
+static void add_group(JsonBuilder *b, const NpReport *report, const NpReportGroup *group)
+{
+        const char *transport = np_report_transport(report, group->namespace_name);
+
+        json_builder_begin_object(b);
+        add_string(b, "op", group->op);
+        if (group->size_bytes > 0)
+                add_count(b, "size_bytes", group->size_bytes);
+        else
+                add_absent(b, "size_bytes", "the operation has no length");
+        add_bool(b, "bucketed", group->bucketed);
+        add_string(b, "namespace", group->namespace_name);
+        add_bool(b, "with_target", group->with_target);
+        add_bool(b, "part_of_other", group->part_of_other);
+        add_count(b, "commands", group->commands);
+        add_double(b, "rate_per_s", group->rate_per_s);
+        add_count(b, "sampled", group->sampled);
+        add_count(b, "joined", group->joined);
+        if (group->with_target)
+                add_count(b, "network_negative", group->network_negative);
+        else
+                add_absent(b, "network_negative", "no target side");
+
+        json_builder_set_member_name(b, "latency");
+        json_builder_begin_object(b);
+        add_double(b, "mean_ns", group->mean_ns);
+        add_count(b, "p50_ns", group->p50_ns);
+        add_count(b, "p99_ns", group->p99_ns);
+        add_count(b, "p999_ns", group->p999_ns);
+        add_count(b, "max_ns", group->max_ns);
+        json_builder_end_object(b);
+        add_double(b, "tag_wait_ns", group->tag_wait_ns);
+
+        json_builder_set_member_name(b, "stages");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < group->stages->len; i++)
+                add_stage(b, group->stages->pdata[i], transport);
+        json_builder_end_array(b);
+        add_string(b, "largest", np_stage_info(group->largest)->id);
+        json_builder_end_object(b);
+}
+
+char *np_report_to_json(const NpReport *report)
+{
+        g_autoptr(JsonBuilder) b = json_builder_new();
+        g_autoptr(JsonNode) root = NULL;
+        g_autofree char *text = NULL;
+
+        json_builder_begin_object(b);
+        add_string(b, "schema", NP_REPORT_SCHEMA);
+        add_fact(b, "ntprof_version", report->facts->ntprof_version);
+        add_session(b, report->facts);
+        add_host(b, report->facts);
+        add_target(b, report->facts);
+        add_fact(b, "subsystem_nqn", report->facts->subsystem_nqn);
+        add_paths(b, report->facts->paths);
+        add_queue_depth(b, report);
+        add_losses(b, report->facts->losses);
+
+        json_builder_set_member_name(b, "groups");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < report->groups->len; i++)
+                add_group(b, report, report->groups->pdata[i]);
+        json_builder_end_array(b);
+
+        json_builder_set_member_name(b, "warnings");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < report->warnings->len; i++)
+                json_builder_add_string_value(b, report->warnings->pdata[i]);
+        json_builder_end_array(b);
+        json_builder_end_object(b);
+
+        root = json_builder_get_root(b);
+        text = json_to_string(root, TRUE);
+        return g_strconcat(text, "\n", NULL);
+}

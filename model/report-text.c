@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "report-text.h"
+
+#define BAR_WIDTH 20
+#define WRAP 80
+
+char *np_text_size(guint64 bytes)
+{
+        static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+        double size = bytes;
+        gsize i = 0;
+
+        while (size >= 1024 && i + 1 < G_N_ELEMENTS(units)) {
+                size /= 1024;
+                i++;
+        }
+        return g_strdup_printf("%.*f%s", size == floor(size) ? 0 : 1, size, units[i]);
+}
+
+char *np_text_rate(double per_s)
+{
+        if (per_s < 9.95)
+                return g_strdup_printf("%.1f", per_s);
+        if (per_s < 999.5)
+                return g_strdup_printf("%.0f", per_s);
+        if (per_s < 999950)
+                return g_strdup_printf("%.1fk", per_s / 1e3);
+        return g_strdup_printf("%.2fM", per_s / 1e6);
+}
+
+char *np_text_percent(double share)
+{
+        double percent = share * 100;
+
+        return g_strdup_printf("%.*f %%", percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0, percent);
+}
+
+char *np_text_group(const NpReportGroup *group)
+{
+        g_autofree char *size = np_text_size(group->size_bytes), *above = np_text_size(group->size_bytes / 2);
+
+        if (group->size_bytes == 0)
+                return g_strdup_printf("%s %s", group->op, group->namespace_name);
+        if (group->bucketed)
+                return g_strdup_printf("%s %s-%s %s", group->op, above, size, group->namespace_name);
+        return g_strdup_printf("%s %s %s", group->op, size, group->namespace_name);
+}
+
+static const char *or_unknown(const char *s)
+{
+        return s ? s : "not known";
+}
+
+/* A share of -0.2 % is 0%, not -0%. */
+static double whole_percent(double share)
+{
+        return round(share * 100) + 0.0;
+}
+
+/* Breaks between words; lines after the first start with the indent. */
+static void append_wrapped(GString *out, const char *first, const char *indent, const char *text)
+{
+        g_auto(GStrv) words = g_strsplit(text, " ", -1);
+        glong column = g_utf8_strlen(first, -1);
+        gboolean begun = FALSE;
+
+        g_string_append(out, first);
+        for (guint i = 0; words[i]; i++) {
+                glong width = g_utf8_strlen(words[i], -1);
+
+                if (begun && column + 1 + width > WRAP) {
+                        g_string_append_printf(out, "\n%s", indent);
+                        column = g_utf8_strlen(indent, -1);
+                        begun = FALSE;
+                }
+                g_string_append_printf(out, "%s%s", begun ? " " : "", words[i]);
+                column += begun + width;
+                begun = TRUE;
+        }
+        g_string_append_c(out, '\n');
+}
+
+static void append_fact(GString *out, const char *label, const char *text)
+{
+        g_autofree char *first = g_strdup_printf("%-11s ", label);
+
+        append_wrapped(out, first, "            ", text);
+}
+
+static char *describe_sampling(const NpReportFacts *facts)
+{
+        g_autofree char *share = NULL;
+
+        if (facts->threshold == G_MAXUINT32)
+                share = g_strdup("every command");
+        else if (facts->threshold == 0)
+                share = g_strdup("none");
+        else
+                share = g_strdup_printf("1 in %.0f", np_threshold_weight(facts->threshold));
+
+        return g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands (%s%s)", facts->sampled, facts->commands,
+                               facts->threshold_fixed ? "" : "adaptive, at the end ", share);
+}
+
+static void append_header(GString *out, const NpReport *report)
+{
+        const NpReportFacts *facts = report->facts;
+        g_autoptr(GDateTime) started = g_date_time_new_from_unix_utc(facts->started_realtime_us / G_USEC_PER_SEC);
+        g_autofree char *when = started ? g_date_time_format(started, "%Y-%m-%d %H:%M:%S UTC") : g_strdup("not known when");
+        g_autofree char *session = g_strdup_printf("%s, %.1f s from %s (ntprof %s)", or_unknown(facts->session_id),
+                                                   facts->duration_ns / 1e9, when, or_unknown(facts->ntprof_version));
+        g_autofree char *host = g_strdup_printf("%s, kernel %s", or_unknown(facts->host_name), or_unknown(facts->host_kernel));
+        g_autofree char *sampling = describe_sampling(facts);
+
+        append_fact(out, "session", session);
+        for (guint i = 0; i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+                g_autofree char *device = g_strcmp0(path->namespace_name, path->path_name) == 0 ? g_strdup("") :
+                                          g_strdup_printf(" by %s", or_unknown(path->path_name));
+                g_autofree char *text = g_strdup_printf("%s%s, controller %s, %s to %s", or_unknown(path->namespace_name), device,
+                                                        or_unknown(path->controller), or_unknown(path->transport),
+                                                        or_unknown(path->traddr));
+
+                append_fact(out, "namespace", text);
+        }
+        append_fact(out, "subsystem", or_unknown(facts->subsystem_nqn));
+        append_fact(out, "host", host);
+
+        if (np_report_no_target_reason(facts)) {
+                g_autofree char *text = g_strdup_printf("not recorded: %s", np_report_no_target_reason(facts));
+
+                append_fact(out, "target", text);
+        } else {
+                g_autofree char *text = g_strdup_printf("%s, kernel %s", or_unknown(facts->target_name),
+                                                        or_unknown(facts->target_kernel));
+
+                append_fact(out, "target", text);
+        }
+        append_fact(out, "sampled", sampling);
+}
+
+static void append_bar(GString *out, double mean_ns, double largest_ns)
+{
+        int width = largest_ns > 0 ? (int) lround(BAR_WIDTH * CLAMP(mean_ns / largest_ns, 0, 1)) : 0;
+
+        if (width == 0)
+                return;
+        g_string_append(out, "  ");
+        for (int i = 0; i < width; i++)
+                g_string_append_c(out, '#');
+}
+
+static char *describe_target_side(const NpReport *report, const NpReportGroup *group)
+{
+        const char *reason = np_report_no_target_reason(report->facts);
+
+        if (!group->with_target && !reason)
+                return g_strdup("without the target's side (losses are below)");
+        if (!group->with_target)
+                /* The first clause; the header has it all. */
+                return g_strdup_printf("without the target's side (%.*s)", (int) strcspn(reason, ";"), reason);
+        if (group->joined == group->sampled)
+                return g_strdup("all with the target's side");
+        return g_strdup_printf("%" G_GUINT64_FORMAT " of them with the target's side", group->joined);
+}
+
+static void append_group(GString *out, const NpReport *report, const NpReportGroup *group)
+{
+        const char *transport = np_report_transport(report, group->namespace_name);
+        g_autofree char *title = np_text_group(group), *rate = np_text_rate(group->rate_per_s);
+        g_autofree char *side = describe_target_side(report, group);
+        g_autofree char *largest_name = np_stage_name(group->largest, transport);
+        double largest_ns = 0, largest_share = 0;
+
+        for (guint i = 0; i < group->stages->len; i++) {
+                const NpReportStage *s = group->stages->pdata[i];
+
+                if (s->stage == group->largest) {
+                        largest_ns = s->mean_ns;
+                        largest_share = s->share;
+                }
+        }
+
+        g_string_append_printf(out, "\n== %s: %" G_GUINT64_FORMAT " commands sampled (from about %s commands/s), %s\n", title,
+                               group->sampled, rate, side);
+        g_string_append_printf(out, "latency (us): mean %.2f, p50 %.2f, p99 %.2f, p99.9 %.2f\n", group->mean_ns / 1e3,
+                               group->p50_ns / 1e3, group->p99_ns / 1e3, group->p999_ns / 1e3);
+        g_string_append_printf(out, "%-35s%10s%8s%9s\n", "stage", "mean us", "share", "avg QD");
+        for (guint i = 0; i < group->stages->len; i++) {
+                const NpReportStage *s = group->stages->pdata[i];
+                g_autofree char *name = np_stage_name(s->stage, transport);
+
+                g_string_append_printf(out, "%-35s%10.2f%7.0f%%%9.2f", name, s->mean_ns / 1e3, whole_percent(s->share), s->avg_qd);
+                append_bar(out, s->mean_ns, largest_ns);
+                g_string_append_c(out, '\n');
+        }
+        g_string_append_printf(out, "largest: %s, %.0f %% of the latency\n", largest_name, whole_percent(largest_share));
+}
+
+static void append_queue_depth(GString *out, const NpReport *report)
+{
+        const NpReportDiskstats *disk = &report->facts->diskstats;
+        g_autofree char *text = NULL;
+
+        if (disk->valid)
+                text = g_strdup_printf("avg QD without the wait for a tag: %.2f by the stages, %.2f by the kernel's disk statistics",
+                                       report->qd_from_stages, disk->avg_qd);
+        else
+                text = g_strdup_printf("avg QD without the wait for a tag: %.2f by the stages, not checked: %s",
+                                       report->qd_from_stages, or_unknown(disk->reason));
+        append_wrapped(out, "\n", "  ", text);
+}
+
+static void append_losses(GString *out, const NpReport *report)
+{
+        const guint64 *losses = report->facts->losses;
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < NP_LOSS_COUNT; i++) {
+                if (losses[i] == 0)
+                        continue;
+                if (!any)
+                        g_string_append(out, "lost or set aside:\n");
+                any = TRUE;
+                g_string_append_printf(out, "%10" G_GUINT64_FORMAT "  %s\n", losses[i], np_loss_info(i)->text);
+        }
+        if (!any)
+                g_string_append(out, "nothing lost\n");
+}
+
+char *np_report_to_text(const NpReport *report)
+{
+        GString *out = g_string_new(NULL);
+
+        append_header(out, report);
+        for (guint i = 0; i < report->groups->len; i++)
+                append_group(out, report, report->groups->pdata[i]);
+        append_queue_depth(out, report);
+        append_losses(out, report);
+        for (guint i = 0; i < report->warnings->len; i++)
+                append_wrapped(out, "warning: ", "  ", report->warnings->pdata[i]);
+        return g_string_free(out, FALSE);
+}

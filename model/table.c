@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "table.h"
+
+static guint n_stages(const NpTable *table)
+{
+        return table->with_target ? NP_STAGE_COUNT : NP_STAGE_NETWORK + 1;
+}
+
+NpTable *np_table_new(gboolean with_target)
+{
+        NpTable *table = g_new0(NpTable, 1);
+
+        table->with_target = with_target;
+        table->latencies = np_histogram_new();
+        for (guint i = 0; i < n_stages(table); i++)
+                table->stage_times[i] = np_histogram_new();
+        return table;
+}
+
+void np_table_free(NpTable *table)
+{
+        if (!table)
+                return;
+
+        np_histogram_free(table->latencies);
+        for (guint i = 0; i < NP_STAGE_COUNT; i++)
+                np_histogram_free(table->stage_times[i]);
+        g_free(table);
+}
+
+void np_table_add(NpTable *table, const NpStageTimes *times, double weight)
+{
+        table->records++;
+        table->weight += weight;
+        table->latency += weight * times->latency_ns;
+        table->tag_wait += weight * times->tag_wait_ns;
+        np_histogram_add(table->latencies, times->latency_ns, weight);
+
+        if (table->with_target && times->stage_ns[NP_STAGE_NETWORK] < 0)
+                table->network_negative++;
+        for (guint i = 0; i < n_stages(table); i++) {
+                table->stages[i] += weight * times->stage_ns[i];
+                np_histogram_add(table->stage_times[i], MAX(times->stage_ns[i], 0), weight);
+        }
+
+        for (guint i = 0; i < NP_COMPONENT_COUNT; i++)
+                if (times->components_known & 1u << i)
+                        table->components[i] += weight * times->component_ns[i];
+                else
+                        table->without_component[i]++;
+}
+
+void np_table_merge(NpTable *table, const NpTable *other)
+{
+        table->records += other->records;
+        table->weight += other->weight;
+        table->network_negative += other->network_negative;
+        table->latency += other->latency;
+        table->tag_wait += other->tag_wait;
+        np_histogram_merge(table->latencies, other->latencies);
+
+        for (guint i = 0; i < n_stages(table); i++) {
+                table->stages[i] += other->stages[i];
+                np_histogram_merge(table->stage_times[i], other->stage_times[i]);
+        }
+        for (guint i = 0; i < NP_COMPONENT_COUNT; i++) {
+                table->components[i] += other->components[i];
+                table->without_component[i] += other->without_component[i];
+        }
+}
+
+static const NpReportHook *merged_hook(const GPtrArray *hooks, const char *const *boundaries)
+{
+        for (guint i = 0; i < hooks->len; i++) {
+                const NpReportHook *hook = hooks->pdata[i];
+
+                if (g_strcmp0(hook->mechanism, "merged") == 0 && g_strv_contains(boundaries, hook->boundary))
+                        return hook;
+        }
+        return NULL;
+}
+
+static NpReportComponent *component_of(const NpTable *table, const NpReportFacts *facts, NpComponent component)
+{
+        const NpComponentInfo *info = np_component_info(component);
+        g_auto(GStrv) boundaries = g_strsplit(info->boundaries, " ", -1);
+        const NpReportHook *merged = merged_hook(facts->host_hooks, (const char *const *) boundaries);
+        g_autofree char *reason = NULL;
+
+        if (!merged)
+                merged = merged_hook(facts->target_hooks, (const char *const *) boundaries);
+
+        if (info->never)
+                reason = g_strdup(info->never);
+        else if (merged)
+                reason = g_strdup_printf("this kernel has no hook for %s: %s", merged->boundary,
+                                         merged->symbol ? merged->symbol : "not known why");
+        else if (table->without_component[component] > 0)
+                reason = g_strdup_printf("not told by %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " records",
+                                         table->without_component[component], table->records);
+
+        return np_report_component_new(component, table->components[component] / table->weight, reason);
+}
+
+static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts, guint i, double rate_per_s)
+{
+        NpReportStage *s = np_report_stage_new(!table->with_target && i == NP_STAGE_NETWORK ? NP_STAGE_NETWORK_TARGET : i);
+
+        s->mean_ns = table->stages[i] / table->weight;
+        s->p50_ns = np_histogram_quantile(table->stage_times[i], 0.5);
+        s->p99_ns = np_histogram_quantile(table->stage_times[i], 0.99);
+        s->share = table->latency > 0 ? table->stages[i] / table->latency : 0;
+        s->avg_qd = rate_per_s * s->mean_ns / 1e9;
+        for (guint c = 0; c < NP_COMPONENT_COUNT; c++)
+                if (np_component_info(c)->stage == s->stage)
+                        g_ptr_array_add(s->components, component_of(table, facts, c));
+        return s;
+}
+
+void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, NpReportGroup *group)
+{
+        double largest = 0;
+
+        g_return_if_fail(table->records > 0);
+
+        group->with_target = table->with_target;
+        group->network_negative = table->network_negative;
+        group->mean_ns = table->latency / table->weight;
+        group->tag_wait_ns = table->tag_wait / table->weight;
+        group->p50_ns = np_histogram_quantile(table->latencies, 0.5);
+        group->p99_ns = np_histogram_quantile(table->latencies, 0.99);
+        group->p999_ns = np_histogram_quantile(table->latencies, 0.999);
+        group->max_ns = np_histogram_quantile(table->latencies, 1);
+
+        for (guint i = 0; i < n_stages(table); i++) {
+                NpReportStage *s = stage_of(table, facts, i, group->rate_per_s);
+
+                g_ptr_array_add(group->stages, s);
+                if (i == 0 || s->mean_ns > largest) {
+                        largest = s->mean_ns;
+                        group->largest = s->stage;
+                }
+        }
+}
