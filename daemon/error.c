@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdarg.h>
+#include <string.h>
 
 static const struct {
         const char *dbus_name;
@@ -47,4 +48,11 @@ void error_clear(Error *e)
 {
         g_free(e->message);
         *e = ERROR_INIT;
+}
+
+char *error_quote(const char *text)
+{
+        _cleanup_free_ char *start = g_strndup(text, 64), *escaped = g_strescape(start, NULL);
+
+        return g_strdup_printf("\"%s%s\"", escaped, strlen(text) > 64 ? "..." : "");
 }

@@ -31,4 +31,7 @@ int ntprof_error_errno(NtprofError code);
 int error_set(Error *e, NtprofError code, const char *format, ...) _printf_(3, 4);
 void error_clear(Error *e);
 
+/* What somebody wrote, quoted, escaped and cut so that it is safe in a message. */
+char *error_quote(const char *text);
+
 #define _cleanup_error_ _cleanup_(error_clear)

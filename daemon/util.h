@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define _cleanup_(function) __attribute__((cleanup(function)))
-#define _printf_(format, first) __attribute__((format(printf, format, first)))
+#define _printf_(position, first) __attribute__((format(printf, position, first)))
 
 #define ELEMENTSOF(array) (sizeof(array) / sizeof((array)[0]))
 

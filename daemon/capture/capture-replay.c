@@ -21,16 +21,18 @@ typedef struct CaptureReplay {
         GArray *thresholds;             /* of Threshold, in order of time */
         RecordingFrame pending;         /* read, and not yet its time */
         bool has_pending;
-        bool running, paused, at_end;
+        bool running, paused;
+        bool whole;                     /* paused when the recording itself ended */
+        bool done;                      /* paused, and all that was under way then has been handed out */
         bool backlog;                   /* the last drain stopped because it had done enough */
-        bool chosen_fewer;              /* a record was not handed out: the file's counts are not ours */
+        bool chosen_fewer;              /* by a lower threshold than the recording's */
         uint64_t wall_start_ns;         /* CLOCK_MONOTONIC when it was resumed */
         uint64_t clock_ns;              /* of the recorded host */
         uint64_t handed_host, handed_target;
         CaptureCounters counters;       /* of the last such frame */
         struct replay_iostat iostat;
         char *iostat_reason;
-        bool has_iostat;
+        unsigned n_iostat;
         GHashTable *finishing;          /* commands under way at pause(): whose host records came since */
         GArray *target_held;            /* of struct np_target_record, come since */
 } CaptureReplay;
@@ -61,7 +63,9 @@ static void hand_out_host(CaptureReplay *r, const struct np_host_record *from)
         struct np_host_record record = *from;
         uint32_t threshold = threshold_at(r, record.h[NP_H2]);
 
-        if ((r->paused && record.h[NP_H2] > r->clock_ns) || !is_chosen(record.header.hash, threshold)) {
+        if (r->paused && record.h[NP_H2] > r->clock_ns)
+                return;
+        if (!is_chosen(record.header.hash, threshold)) {
                 r->chosen_fewer = true;
                 return;
         }
@@ -99,10 +103,10 @@ static int handle_frame(CaptureReplay *r, const RecordingFrame *frame)
                         hand_out_target(r, frame->data);
                 return 0;
         case REPLAY_COUNTERS:
-                return r->paused ? 0 : recording_frame_counters(frame, &r->counters);
+                return r->paused && !r->whole ? 0 : recording_frame_counters(frame, &r->counters);
         case REPLAY_IOSTAT:
                 g_clear_pointer(&r->iostat_reason, g_free);
-                r->has_iostat = true;
+                r->n_iostat++;
                 return recording_frame_iostat(frame, &r->iostat, &r->iostat_reason);
         case REPLAY_END:
                 return 0;
@@ -124,7 +128,7 @@ static void hand_out_held(CaptureReplay *r)
 
 static int read_frames(CaptureReplay *r, uint64_t until_ns)
 {
-        unsigned n = 0;
+        unsigned n;
         int k;
 
         for (n = 0; n < FRAMES_PER_DRAIN; n++) {
@@ -132,10 +136,8 @@ static int read_frames(CaptureReplay *r, uint64_t until_ns)
                         k = recording_reader_next(r->reader, &r->pending, NULL);
                         if (k < 0)
                                 return k;
-                        if (k == 0) {
-                                r->at_end = true;
+                        if (k == 0)
                                 return n;
-                        }
                         r->has_pending = true;
                 }
                 if (r->pending.time_ns > until_ns)
@@ -159,7 +161,7 @@ static int replay_drain(Capture *c)
         uint64_t wall_ns, now;
         int n;
 
-        if (!r->running || (r->paused && r->at_end))
+        if (!r->running || r->done)
                 return 0;
 
         r->backlog = false;
@@ -167,7 +169,7 @@ static int replay_drain(Capture *c)
                 n = read_frames(r, r->clock_ns + SETTLE_NS);
                 if (n >= 0 && !r->backlog) {
                         hand_out_held(r);
-                        r->at_end = true;
+                        r->done = true;
                 }
                 return n;
         }
@@ -202,6 +204,7 @@ static int replay_pause(Capture *c)
         CaptureReplay *r = (CaptureReplay *) c;
 
         r->paused = true;
+        r->whole = r->clock_ns >= r->recording->end_ns;
         return 0;
 }
 
@@ -224,15 +227,14 @@ static int replay_get_counters(Capture *c, CaptureCounters *ret)
         CaptureReplay *r = (CaptureReplay *) c;
 
         *ret = r->counters;
-        if (r->paused || r->chosen_fewer) {
-                ret->host_in_flight = r->paused && !r->at_end;
-                ret->target_in_flight = 0;
-        }
-        if (r->chosen_fewer) {
+        if (r->chosen_fewer || (r->paused && !r->whole)) {
                 ret->host[NP_C_SAMPLED] = ret->host[NP_C_EMITTED] = r->handed_host;
                 ret->target[NP_C_SAMPLED] = ret->target[NP_C_EMITTED] = r->handed_target;
                 ret->host[NP_C_COMMANDS] = MAX(ret->host[NP_C_COMMANDS], r->handed_host);
+                ret->host_in_flight = ret->target_in_flight = 0;
         }
+        if (r->paused && !r->done)
+                ret->host_in_flight = MAX(ret->host_in_flight, 1U);
         return 0;
 }
 
@@ -251,7 +253,9 @@ static uint64_t replay_now(Capture *c)
 
 static bool replay_at_end(Capture *c)
 {
-        return ((CaptureReplay *) c)->at_end;
+        CaptureReplay *r = (CaptureReplay *) c;
+
+        return r->clock_ns >= r->recording->end_ns;
 }
 
 static void replay_detach(Capture *c)
@@ -275,9 +279,9 @@ void capture_replay_read_iostat(Capture *c, IoStat *ret)
         CaptureReplay *r = (CaptureReplay *) c;
 
         *ret = (IoStat) {};
-        if (!r->has_iostat)
+        if (r->n_iostat < (r->whole ? 2 : 1))
                 ret->reason = g_strdup("the recording does not have it");
-        else if (r->clock_ns != r->recording->facts->start_ns && !(r->at_end && r->paused))
+        else if (r->clock_ns != r->recording->facts->start_ns && !r->whole)
                 ret->reason = g_strdup("a recording has the disk's counts of its whole time only");
         else if (!r->iostat.valid)
                 ret->reason = g_strdup(r->iostat_reason ?: "not read");

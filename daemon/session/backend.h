@@ -8,7 +8,7 @@
 #include <json-glib/json-glib.h>
 
 #include "../capture/capture.h"
-#include "error.h"
+#include "../error.h"
 #include "iostat.h"
 #include "namespace.h"
 

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <limits.h>
 #include <linux/types.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../../bpf/record.h"
@@ -45,6 +46,28 @@ NamespaceInfo *namespace_info_free(NamespaceInfo *info)
         g_free(info->no_target_reason);
         g_free(info);
         return NULL;
+}
+
+NamespaceInfo *namespace_info_copy(const NamespaceInfo *info)
+{
+        NamespaceInfo *copy = g_memdup2(info, sizeof(*info));
+
+        copy->name = g_strdup(info->name);
+        copy->subsystem_nqn = g_strdup(info->subsystem_nqn);
+        copy->no_target_reason = g_strdup(info->no_target_reason);
+        copy->paths = g_memdup2(info->paths, info->n_paths * sizeof(*info->paths));
+        for (size_t i = 0; i < info->n_paths; i++) {
+                NamespacePath *path = copy->paths + i;
+
+                path->disk = g_strdup(path->disk);
+                path->controller = g_strdup(path->controller);
+                path->transport = g_strdup(path->transport);
+                path->traddr = g_strdup(path->traddr);
+                path->trsvcid = g_strdup(path->trsvcid);
+                path->hostnqn = g_strdup(path->hostnqn);
+                path->state = g_strdup(path->state);
+        }
+        return copy;
 }
 
 /* Digits only: sscanf() alone would take signs and white space. */
@@ -121,14 +144,6 @@ uint32_t namespace_seed(const char *hostnqn)
         return h >> 32;
 }
 
-/* What a person wrote, in a form that is safe to print. */
-static char *quote(const char *name)
-{
-        _cleanup_free_ char *start = g_strndup(name, 64), *escaped = g_strescape(start, NULL);
-
-        return g_strdup_printf("\"%s%s\"", escaped, strlen(name) > 64 ? "..." : "");
-}
-
 static bool is_device_name(const char *name)
 {
         size_t n = strlen(name);
@@ -142,7 +157,7 @@ static bool is_device_name(const char *name)
 /* Only what lies below /dev is followed: with the daemon's rights, any other path would tell the caller what exists. */
 static int device_name(const NamespaceRoots *roots, const char *name, char **ret, Error *error)
 {
-        _cleanup_free_ char *quoted = quote(name), *path = NULL, *real = NULL, *dev = NULL, *base = NULL;
+        _cleanup_free_ char *quoted = error_quote(name), *path = NULL, *real = NULL, *dev = NULL, *base = NULL;
 
         if (!strchr(name, '/')) {
                 if (!is_device_name(name))

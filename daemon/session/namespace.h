@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "error.h"
+#include "../error.h"
 
 /* Where the kernel's file systems are: elsewhere in tests. */
 typedef struct NamespaceRoots {
@@ -41,6 +41,7 @@ typedef struct NamespaceInfo {
 /* name: nvme6n1, nvme6c6n1, or a path below /dev that is or points to one of them. Errors: INVALID_OPTION (cannot be a
  * name at all), NO_SUCH_NAMESPACE, NOT_FABRICS, TRANSPORT_UNSUPPORTED. */
 int namespace_resolve(const NamespaceRoots *roots, const char *name, NamespaceInfo **ret, Error *error);
+NamespaceInfo *namespace_info_copy(const NamespaceInfo *info);
 NamespaceInfo *namespace_info_free(NamespaceInfo *info);
 DEFINE_CLEANUP_FUNC(NamespaceInfo *, namespace_info_free);
 

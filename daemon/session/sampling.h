@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "util.h"
+#include "../util.h"
 
 typedef enum SampleMode {
         SAMPLE_AUTO,

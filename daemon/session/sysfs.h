@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "util.h"
+#include "../util.h"
 
 /* First line of a small file such as sysfs has, without its end; -errno. */
 int read_attribute(char **ret, const char *path_format, ...) _printf_(2, 3);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* org.ntprof1.Manager: dbus/org.ntprof1.Manager.xml says what each member does. */
+#include "authority.h"
+#include "options.h"
+#include "service-internal.h"
+
+static int method_start_session(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+        Service *service = userdata;
+        _cleanup_error_ Error error = ERROR_INIT;
+        _cleanup_(session_options_clear) SessionOptions options = {};
+        _cleanup_free_ char *path = NULL;
+        Session *s;
+        uid_t uid;
+        int r;
+
+        r = authority_check(METHOD_START_SESSION, m, OWNER_NONE, &uid, &error);
+        if (r < 0)
+                return service_error(ret_error, &error);
+        r = options_read_session(m, &options, &error);
+        if (r < 0)
+                return service_error(ret_error, &error);
+        if (options.keep) {
+                r = authority_check(METHOD_START_SESSION_KEEP, m, OWNER_NONE, NULL, &error);
+                if (r < 0)
+                        return service_error(ret_error, &error);
+        }
+
+        r = session_manager_start(service->sessions, uid, &options, &s, &error);
+        if (r < 0)
+                return service_error(ret_error, &error);
+        if (!options.keep) {
+                r = session_bus_bind(service, s, m);
+                if (r < 0) {
+                        session_cancel(s);
+                        return r;
+                }
+        }
+
+        path = session_bus_path(s);
+        return sd_bus_reply_method_return(m, "o", path);
+}
+
+static int method_inspect(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+        Service *service = userdata;
+        _cleanup_error_ Error error = ERROR_INIT;
+        _cleanup_free_ char *text = NULL;
+        JsonNode *inspection;
+        int r;
+
+        r = authority_check(METHOD_INSPECT, m, OWNER_NONE, NULL, &error);
+        if (r >= 0)
+                r = options_read_none(m, &error);
+        if (r >= 0)
+                r = service->backend->ops->inspect(service->backend, &inspection, &error);
+        if (r < 0)
+                return service_error(ret_error, &error);
+
+        text = json_to_string(inspection, true);
+        json_node_unref(inspection);
+        return service_reply_memfd(m, "ntprof-inspection", text, ret_error);
+}
+
+static int property_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                            void *userdata, sd_bus_error *ret_error)
+{
+        return sd_bus_message_append(reply, "s", NTPROF_VERSION);
+}
+
+static int property_features(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                             void *userdata, sd_bus_error *ret_error)
+{
+        return sd_bus_message_append(reply, "as", 2, "nvme-tcp-host", "nvme-tcp-target");
+}
+
+static int property_kernel(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                           void *userdata, sd_bus_error *ret_error)
+{
+        Service *service = userdata;
+
+        return sd_bus_message_append(reply, "s", service->backend->kernel);
+}
+
+/* Unprivileged: the bus's own check is not used, authority.c is asked instead. */
+static const sd_bus_vtable manager_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_METHOD_WITH_ARGS("StartSession", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("o", session),
+                                method_start_session, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Inspect", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("h", inspection), method_inspect,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_PROPERTY("Version", "s", property_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Features", "as", property_features, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Kernel", "s", property_kernel, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_VTABLE_END,
+};
+
+int manager_bus_add(Service *service)
+{
+        return sd_bus_add_object_vtable(service->bus, NULL, ROOT_PATH, MANAGER_INTERFACE, manager_vtable, service);
+}

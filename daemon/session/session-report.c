@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the session knows, in the words of the model: facts, counts of kinds, losses. */
+#include "session-report.h"
+
+static const struct {
+        NpLoss loss;
+        bool target;
+        enum np_counter counter;
+} counter_losses[] = {
+        { NP_LOSS_HOST_RING_FULL,   false, NP_C_RING_FULL },
+        { NP_LOSS_HOST_MAP_FULL,    false, NP_C_MAP_FULL },
+        { NP_LOSS_HOST_STALE,       false, NP_C_STALE },
+        { NP_LOSS_RETRIED,          false, NP_C_RETRIED },
+        { NP_LOSS_PASSTHROUGH,      false, NP_C_PASSTHROUGH },
+        { NP_LOSS_KIND_OVERFLOW,    false, NP_C_KIND_OVERFLOW },
+        { NP_LOSS_TARGET_RING_FULL, true,  NP_C_RING_FULL },
+        { NP_LOSS_TARGET_MAP_FULL,  true,  NP_C_MAP_FULL },
+        { NP_LOSS_TARGET_STALE,     true,  NP_C_STALE },
+};
+
+static void add_losses(const Session *s, NpReportFacts *facts)
+{
+        const CaptureCounters *c = s->counters;
+
+        for (size_t i = 0; i < ELEMENTSOF(counter_losses); i++)
+                facts->losses[counter_losses[i].loss] +=
+                        (counter_losses[i].target ? c->target : c->host)[counter_losses[i].counter];
+
+        facts->losses[NP_LOSS_IN_FLIGHT] += c->host_in_flight;
+        facts->losses[NP_LOSS_HOST_RECURSION] += c->host_recursion;
+        facts->losses[NP_LOSS_TARGET_RECURSION] += c->target_recursion;
+}
+
+static void add_paths(const Session *s, NpReportFacts *facts)
+{
+        for (size_t i = 0; i < s->namespace->n_paths; i++) {
+                const NamespacePath *from = s->namespace->paths + i;
+                NpReportPath *path = g_new0(NpReportPath, 1);
+
+                path->namespace_name = g_strdup(s->namespace->name);
+                path->path_name = g_strdup(from->disk);
+                path->controller = g_strdup(from->controller);
+                path->transport = g_strdup(from->transport);
+                path->traddr = g_strdup(from->traddr);
+                path->block_size = s->namespace->block_size;
+                g_ptr_array_add(facts->paths, path);
+        }
+}
+
+static void add_hooks(const Session *s, NpReportFacts *facts)
+{
+        for (guint i = 0; i < s->hooks->len; i++) {
+                const SessionHook *from = &g_array_index(s->hooks, SessionHook, i);
+                NpReportHook *hook = g_new0(NpReportHook, 1);
+
+                hook->boundary = g_strdup(from->boundary);
+                hook->mechanism = g_strdup(from->mechanism);
+                hook->symbol = g_strdup(from->symbol);
+                g_ptr_array_add(from->target ? facts->target_hooks : facts->host_hooks, hook);
+        }
+}
+
+static void set_diskstats(const IoStat *start, const IoStat *end, uint64_t elapsed_ns, NpReportDiskstats *ret)
+{
+        if (!start->valid || !end->valid) {
+                ret->reason = g_strdup(start->reason ?: end->reason ?: "not read");
+                return;
+        }
+        if (end->weighted_ms < start->weighted_ms || end->ios < start->ios) {
+                ret->reason = g_strdup("the kernel's counts began anew: a path was replaced");
+                return;
+        }
+        if (elapsed_ns == 0) {
+                ret->reason = g_strdup("no time passed");
+                return;
+        }
+
+        ret->valid = true;
+        ret->ios = end->ios - start->ios;
+        ret->avg_qd = (end->weighted_ms - start->weighted_ms) * (double) NSEC_PER_MSEC / elapsed_ns;
+}
+
+static NpReportFacts *make_facts(Session *s)
+{
+        NpReportFacts *facts = np_report_facts_new();
+        IoStat now = {};
+        const IoStat *end = &s->iostat_end;
+
+        facts->session_id = g_strdup(s->id);
+        facts->ntprof_version = g_strdup(NTPROF_VERSION);
+        facts->host_name = g_strdup(s->backend->machine);
+        facts->host_kernel = g_strdup(s->backend->kernel);
+        facts->host_nqn = g_strdup(s->namespace->paths[0].hostnqn);
+        facts->subsystem_nqn = g_strdup(s->namespace->subsystem_nqn);
+        if (s->has_target) {
+                /* A local target only, so far. */
+                facts->target_name = g_strdup(s->backend->machine);
+                facts->target_kernel = g_strdup(s->backend->kernel);
+        } else
+                facts->no_target_reason = g_strdup(s->no_target_reason);
+
+        facts->started_realtime_us = s->started_realtime_usec;
+        facts->duration_ns = s->recorded_ns;
+        facts->seed = namespace_seed(s->namespace->paths[0].hostnqn);
+        facts->threshold = s->sampling.threshold;
+        facts->threshold_fixed = s->options.sample.mode != SAMPLE_AUTO;
+        facts->commands = s->counters->host[NP_C_COMMANDS];
+        facts->sampled = s->counters->host[NP_C_SAMPLED];
+
+        add_paths(s, facts);
+        add_hooks(s, facts);
+        add_losses(s, facts);
+
+        if (s->state == SESSION_RECORDING) {
+                s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &now);
+                end = &now;
+        }
+        set_diskstats(&s->iostat_start, end, s->recorded_ns, &facts->diskstats);
+        iostat_clear(&now);
+
+        return facts;
+}
+
+NpReport *session_make_report(Session *s)
+{
+        g_autoptr(NpReportFacts) facts = make_facts(s);
+
+        for (unsigned i = 0; i < s->counters->n_kinds; i++) {
+                const CaptureKind *kind = s->counters->kinds + i;
+
+                np_analysis_set_commands(s->analysis, (kind->key >> 32) - 1, kind->key >> 16, kind->key, kind->count);
+        }
+
+        return np_analysis_report(s->analysis, facts);
+}

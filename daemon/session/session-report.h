@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "session.h"
+
+/* The model's report of what the session has recorded: by now, or until it was paused. */
+NpReport *session_make_report(Session *s);
