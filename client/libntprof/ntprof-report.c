@@ -29,6 +29,7 @@ struct _NtprofReportGroup {
 
 struct _NtprofReportStage {
         NtprofReport *report;
+        const NpReportGroup *group;
         const NpReportStage *stage;
 };
 
@@ -162,7 +163,7 @@ guint64 ntprof_report_get_sampled(NtprofReport *self)
 gboolean ntprof_report_has_target(NtprofReport *self)
 {
         g_return_val_if_fail(NTPROF_IS_REPORT(self), FALSE);
-        return !self->report->facts->no_target_reason;
+        return !np_report_no_target_reason(self->report->facts);
 }
 
 /**
@@ -282,6 +283,20 @@ gboolean ntprof_report_group_has_target(NtprofReportGroup *self)
 }
 
 /**
+ * ntprof_report_group_is_part_of_other:
+ * @self: a group
+ *
+ * Commands of one operation, size and namespace have a second group when some of them have no record of the target's side.
+ * The joined ones' group then stands for all of them, so sums over all commands leave this one out.
+ *
+ * Returns: whether this group's commands are counted in another group too
+ */
+gboolean ntprof_report_group_is_part_of_other(NtprofReportGroup *self)
+{
+        return self->group->part_of_other;
+}
+
+/**
  * ntprof_report_group_get_commands:
  * @self: a group
  *
@@ -396,6 +411,7 @@ static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStag
         NtprofReportStage *self = g_atomic_rc_box_new0(NtprofReportStage);
 
         self->report = g_object_ref(group->report);
+        self->group = group->group;
         self->stage = stage;
         return self;
 }
@@ -410,7 +426,7 @@ static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStag
 NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint index)
 {
         g_return_val_if_fail(index < self->group->stages->len, NULL);
-        return new_stage(self, &g_array_index(self->group->stages, NpReportStage, index));
+        return new_stage(self, self->group->stages->pdata[index]);
 }
 
 /**
@@ -422,7 +438,7 @@ NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint 
 NtprofReportStage *ntprof_report_group_get_largest_stage(NtprofReportGroup *self)
 {
         for (guint i = 0; i < self->group->stages->len; i++) {
-                const NpReportStage *stage = &g_array_index(self->group->stages, NpReportStage, i);
+                const NpReportStage *stage = self->group->stages->pdata[i];
                 if (stage->stage == self->group->largest)
                         return new_stage(self, stage);
         }
@@ -467,6 +483,17 @@ const char *ntprof_report_stage_get_id(NtprofReportStage *self)
 }
 
 /**
+ * ntprof_report_stage_get_name:
+ * @self: a stage
+ *
+ * Returns: (transfer full): for people, e.g. "host driver (nvme-tcp)"
+ */
+char *ntprof_report_stage_get_name(NtprofReportStage *self)
+{
+        return np_stage_name(self->stage->stage, np_report_transport(self->report->report, self->group->namespace_name));
+}
+
+/**
  * ntprof_report_stage_get_mean_ns:
  * @self: a stage
  *
@@ -475,6 +502,28 @@ const char *ntprof_report_stage_get_id(NtprofReportStage *self)
 double ntprof_report_stage_get_mean_ns(NtprofReportStage *self)
 {
         return self->stage->mean_ns;
+}
+
+/**
+ * ntprof_report_stage_get_p50_ns:
+ * @self: a stage
+ *
+ * Returns: median of the commands' times in the stage, ns
+ */
+guint64 ntprof_report_stage_get_p50_ns(NtprofReportStage *self)
+{
+        return self->stage->p50_ns;
+}
+
+/**
+ * ntprof_report_stage_get_p99_ns:
+ * @self: a stage
+ *
+ * Returns: time in the stage that 99 % of the commands do not exceed, ns
+ */
+guint64 ntprof_report_stage_get_p99_ns(NtprofReportStage *self)
+{
+        return self->stage->p99_ns;
 }
 
 /**

@@ -43,6 +43,7 @@ const char *ntprof_report_group_get_operation(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self);
 const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self);
 gboolean ntprof_report_group_has_target(NtprofReportGroup *self);
+gboolean ntprof_report_group_is_part_of_other(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_commands(NtprofReportGroup *self);
 double ntprof_report_group_get_rate(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_sampled(NtprofReportGroup *self);
@@ -62,7 +63,10 @@ NtprofReportStage *ntprof_report_stage_ref(NtprofReportStage *self);
 void ntprof_report_stage_unref(NtprofReportStage *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportStage, ntprof_report_stage_unref)
 const char *ntprof_report_stage_get_id(NtprofReportStage *self);
+char *ntprof_report_stage_get_name(NtprofReportStage *self);
 double ntprof_report_stage_get_mean_ns(NtprofReportStage *self);
+guint64 ntprof_report_stage_get_p50_ns(NtprofReportStage *self);
+guint64 ntprof_report_stage_get_p99_ns(NtprofReportStage *self);
 double ntprof_report_stage_get_share(NtprofReportStage *self);
 double ntprof_report_stage_get_avg_qd(NtprofReportStage *self);
 

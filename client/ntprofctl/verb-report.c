@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <unistd.h>
+
+#include "render-report.h"
+#include "verbs.h"
+
+static gboolean has_report(NtprofSession *session)
+{
+        return ntprof_session_get_state(session) == NTPROF_SESSION_STATE_FINISHED &&
+               g_str_equal(ntprof_session_get_result(session), "done");
+}
+
+/* The newest finished one: of this user, or else of anybody. */
+static NtprofSession *newest(NtprofClient *client, GError **error)
+{
+        g_autoptr(GPtrArray) sessions = ntprof_client_list_sessions(client);
+        NtprofSession *of_anybody = NULL, *running = NULL;
+
+        for (guint i = sessions->len; i > 0; i--) {
+                NtprofSession *session = sessions->pdata[i - 1];
+                if (!ntprof_session_has_ended(session) && !running)
+                        running = session;
+                if (!has_report(session))
+                        continue;
+                if (ntprof_session_get_owner(session) == getuid())
+                        return g_object_ref(session);
+                if (!of_anybody)
+                        of_anybody = session;
+        }
+        if (of_anybody)
+                return g_object_ref(of_anybody);
+        if (running)
+                g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_REPORT,
+                            "no session is finished; 'ntprofctl report %s' prints the report so far of the one that goes on",
+                            ntprof_session_get_id(running));
+        else
+                g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_REPORT,
+                            "no session is finished; 'ntprofctl session start --namespace NAME' makes a report");
+        return NULL;
+}
+
+int verb_report(Invocation *call)
+{
+        gboolean json = FALSE;
+        const GOptionEntry entries[] = {
+                { "json", 0, 0, G_OPTION_ARG_NONE, &json, "Print the JSON document (org.ntprof.report/1)", NULL },
+                {},
+        };
+        g_autoptr(GError) error = NULL;
+
+        int status = verb_parse(call, entries, "Of a session that still records, the report so far.", 0, 1);
+        if (status >= 0)
+                return status;
+
+        g_autoptr(NtprofClient) client = verb_connect(call, &status);
+        if (!client)
+                return status;
+
+        g_autoptr(NtprofSession) session =
+                call->args[0] ? ntprof_client_find_session(client, call->args[0], &error) : newest(client, &error);
+        if (!session)
+                return verb_fail(call, error);
+
+        g_autoptr(NtprofReport) report = ntprof_session_get_report_sync(session, NULL, &error);
+        if (!report)
+                return verb_fail(call, error);
+        render_report(report, json);
+        return 0;
+}
