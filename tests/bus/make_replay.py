@@ -1,0 +1,250 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make a recording for ntprofd --replay whose every number is known.
+
+Layouts are those of bpf/record.h and daemon/capture/replay-format.h; tests/unit/test-recording.c checks that they agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MASK = (1 << 64) - 1
+ALL = 0xFFFFFFFF
+
+FRAME_HOST, FRAME_TARGET, FRAME_COUNTERS, FRAME_IOSTAT, FRAME_END = 1, 2, 3, 4, 5
+OP_WRITE, OP_READ = 1, 2
+FLAG_CANCELLED, FLAG_RETRIED, FLAG_IN_CAPSULE, FLAG_R2T = 1, 2, 16, 32
+# enum np_counter
+COMMANDS, SAMPLED, EMITTED, RING_FULL = 0, 1, 2, 3
+N_COUNTERS = 10
+
+HOSTNQN = "nqn.2014-08.org.nvmexpress:uuid:0b6bd2a5-2d2c-4c0c-9f4f-4a8d6f2f7a01"
+SUBSYSNQN = "nqn.2026-11.org.ntprof:test"
+NSID = 1
+BLOCK = 512
+
+HEADER = struct.Struct("<HHIIIIHH QIHHHHB3x".replace(" ", ""))
+HOST = struct.Struct("<9Q3Q2I")
+TARGET = struct.Struct("<10Q3QI4x")
+
+
+def mix64(x: int) -> int:
+    """np_mix64() of bpf/sample-hash.h"""
+    x ^= x >> 30
+    x = x * 0xBF58476D1CE4E5B9 & MASK
+    x ^= x >> 27
+    x = x * 0x94D049BB133111EB & MASK
+    return x ^ x >> 31
+
+
+def seed_of(hostnqn: str) -> int:
+    """namespace_seed() of daemon/session/namespace.c"""
+    h = 0
+    for byte in hostnqn.encode():
+        h = mix64(h ^ byte)
+    return h >> 32
+
+
+SEED = seed_of(HOSTNQN)
+
+
+@dataclass
+class Command:
+    """One command; times are ns since it was submitted (H0 = 0) unless they are durations."""
+
+    submitted: int
+    opcode: int = OP_READ
+    nlb: int = 7
+    slba: int = 0
+    qid: int = 1
+    cid: int = 0
+    cntlid: int = 1
+    host_flags: int = 0
+    target_flags: int = 0
+    status: int = 0
+    host: tuple[int, ...] = (0, 500, 2000, 5000, 0, 0, 65000, 67000, 69000)
+    target: tuple[int, ...] = (0, 15000, 0, 0, 17000, 18000, 50000, 51000, 52000, 55000)
+    r2t_ns: int = 0
+    r2t_queued: int = 0
+    fetch_ns: int = 0
+    r2t_rounds: int = 0
+    target_recorded: bool = True
+    host_recorded: bool = True
+
+    def hash(self) -> int:
+        """np_sample_hash() of bpf/sample-hash.h"""
+        a = self.qid << 48 | self.cid << 32 | self.nlb << 16 | self.opcode
+        b = NSID << 32 | SEED
+        return mix64(mix64(a ^ (self.slba * 0x9E3779B97F4A7C15 & MASK)) ^ b) >> 32
+
+    def latency(self) -> int:
+        return self.host[8] - self.host[0]
+
+    def _header(self, kind: int, size: int, flags: int) -> bytes:
+        return HEADER.pack(kind, 1, size, self.hash(), ALL, flags, self.status, 0, self.slba, NSID, self.qid, self.cid,
+                           self.nlb, self.cntlid, self.opcode)
+
+    def host_record(self) -> bytes:
+        times = [self.submitted + t if t or i == 0 else 0 for i, t in enumerate(self.host)]
+        return self._header(1, HEADER.size + HOST.size, self.host_flags) + HOST.pack(
+            *times, self.r2t_ns, 0, 0, self.r2t_rounds, 0)
+
+    def target_record(self) -> bytes:
+        times = [self.submitted + t if t else 0 for t in self.target]
+        queued = self.submitted + self.r2t_queued if self.r2t_queued else 0
+        return self._header(2, HEADER.size + TARGET.size, self.target_flags) + TARGET.pack(
+            *times, queued, self.fetch_ns, 0, 0)
+
+
+def read_4k(submitted: int, **kw) -> Command:
+    return Command(submitted, **kw)
+
+
+def write_64k_r2t(submitted: int, **kw) -> Command:
+    return Command(submitted, opcode=OP_WRITE, nlb=127, host_flags=FLAG_R2T, target_flags=FLAG_R2T,
+                   host=(0, 500, 2000, 5000, 25000, 45000, 165000, 167000, 169000),
+                   target=(0, 15000, 20000, 0, 70000, 71000, 140000, 141000, 142000, 145000),
+                   r2t_ns=20000, r2t_queued=17000, fetch_ns=50000, r2t_rounds=1, **kw)
+
+
+def mixed(count: int, interval: int, start: int) -> Iterator[Command]:
+    """Three reads, then a write, and so on; the drive's time grows by 10 ns over each hundred."""
+    for i in range(count):
+        make = write_64k_r2t if i % 4 == 3 else read_4k
+        command = make(start + 1000 + i * interval, slba=i * 128, cid=(i % 64) | (i // 64 % 16) << 12, qid=1 + i % 2)
+        extra = i % 100 * 10
+        host, target = list(command.host), list(command.target)
+        for h in (6, 7, 8):
+            host[h] += extra
+        for t in (6, 7, 8, 9):
+            target[t] += extra
+        yield dataclasses.replace(command, host=tuple(host), target=tuple(target))
+
+
+@dataclass
+class Recording:
+    """What a recording holds; change what a test is about."""
+
+    commands: list[Command]
+    start: int
+    end: int
+    has_target: bool = True
+    unsampled: int = 0          # commands beyond those recorded, of the first one's kind
+    host_counters: dict[int, int] = field(default_factory=dict)
+    counters_interval: int = 50_000_000
+    iostat: bool = True
+    facts: dict = field(default_factory=dict)
+    machine: str = "host-a"
+
+    def kinds(self, commands: list[Command]) -> dict[int, int]:
+        kinds: dict[int, int] = {}
+        for c in commands:
+            key = 1 << 32 | c.opcode << 16 | c.nlb
+            kinds[key] = kinds.get(key, 0) + 1
+        return kinds
+
+    def all_facts(self) -> dict:
+        hooks = [("H0", "tp_btf", "block_bio_queue"), ("H2", "tp_btf", "nvme_setup_cmd"), ("H3", "fexit", "nvme_tcp_try_send")]
+        target_hooks = [("T1", "tp_btf", "nvmet_req_init"), ("T9", "fexit", "kernel_sendpage")] if self.has_target else []
+        return {
+            "schema": "org.ntprof.recording/1",
+            "record_version": 1,
+            "machine": self.machine,
+            "kernel": "6.1.0-test-amd64",
+            "start_ns": self.start,
+            "namespace": {
+                "name": "nvme6n1", "major": 259, "minor": 3, "nsid": NSID, "block_size": BLOCK,
+                "subsystem_nqn": SUBSYSNQN,
+                "paths": [{"disk": "nvme6c6n1", "controller": "nvme6", "transport": "tcp", "traddr": "10.0.0.2",
+                           "trsvcid": "4420", "hostnqn": HOSTNQN, "cntlid": 1, "state": "live", "local": self.has_target}],
+            },
+            "has_target": self.has_target,
+            "no_target_reason": None if self.has_target else "the target is another machine (10.0.0.2)",
+            "hooks": [{"boundary": b, "mechanism": m, "symbol": s, "target": t}
+                      for rows, t in ((hooks, False), (target_hooks, True)) for b, m, s in rows],
+            "inspection": {"schema": "org.ntprof.inspection/1", "kernel": "6.1.0-test-amd64",
+                           "usable": {"host": True, "target": True}, "plan": [], "inventory": {}},
+            **self.facts,
+        }
+
+    def _counters(self, time: int) -> bytes:
+        """As the kernel's programs would have counted by then."""
+        begun = [c for c in self.commands if c.submitted <= time]
+        done = [c for c in begun if c.submitted + c.latency() <= time]
+        extra = self.unsampled * len(begun) // max(1, len(self.commands))
+        kinds = self.kinds(begun)
+        if extra:
+            first = 1 << 32 | self.commands[0].opcode << 16 | self.commands[0].nlb
+            kinds[first] = kinds.get(first, 0) + extra
+        host = [0] * N_COUNTERS
+        host[COMMANDS] = len(begun) + extra
+        host[SAMPLED] = len(begun)
+        host[EMITTED] = sum(c.host_recorded for c in done)
+        for counter, value in self.host_counters.items():
+            host[counter] += value
+        target = [0] * N_COUNTERS
+        if self.has_target:
+            target[COMMANDS] = len(begun) + extra
+            target[SAMPLED] = target[EMITTED] = sum(c.target_recorded for c in done)
+        in_flight = len(begun) - len(done)
+        return (struct.pack("<5Q2I", time, 0, 0, in_flight, 0, N_COUNTERS, len(kinds)) + struct.pack("<10Q", *host) +
+                struct.pack("<10Q", *target) + b"".join(struct.pack("<2Q", k, n) for k, n in sorted(kinds.items())))
+
+    def weighted_ms(self) -> int:
+        return sum(c.latency() - c.host[1] for c in self.commands) // 1_000_000
+
+    def frames(self) -> Iterator[tuple[int, bytes]]:
+        if self.iostat:
+            yield FRAME_IOSTAT, struct.pack("<3Q2I", self.start, 1000, 5000, 1, 0)
+        counted = self.start
+        for c in sorted(self.commands, key=lambda c: c.submitted + c.latency()):
+            done = c.submitted + c.latency()
+            while done - counted >= self.counters_interval:
+                counted += self.counters_interval
+                yield FRAME_COUNTERS, self._counters(counted)
+            if self.has_target and c.target_recorded:
+                yield FRAME_TARGET, c.target_record()
+            if c.host_recorded:
+                yield FRAME_HOST, c.host_record()
+        if self.iostat:
+            yield FRAME_IOSTAT, struct.pack("<3Q2I", self.end, 1000 + len(self.commands), 5000 + self.weighted_ms(), 1, 0)
+        yield FRAME_COUNTERS, self._counters(self.end)
+        yield FRAME_END, struct.pack("<Q", self.end)
+
+    def bytes(self) -> bytes:
+        facts = json.dumps(self.all_facts()).encode()
+        out = [b"NTPROFRP", struct.pack("<2I", 1, len(facts)), facts, b"\0" * (-len(facts) % 8)]
+        for kind, data in self.frames():
+            out += [struct.pack("<2I", kind, len(data)), data, b"\0" * (-len(data) % 8)]
+        return b"".join(out)
+
+    def write(self, path: Path) -> None:
+        path.write_bytes(self.bytes())
+
+
+def recording(seconds: float = 2.0, rate: int = 1000, **kw) -> Recording:
+    start = 1_000_000_000_000
+    end = start + int(seconds * 1e9)
+    count = int(seconds * rate)
+    return Recording(list(mixed(count, 1_000_000_000 // rate, start)), start, end, **kw)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--rate", type=int, default=1000, help="commands/s (default: 1000)")
+    parser.add_argument("--host-only", action="store_true", help="without the target's side")
+    arguments = parser.parse_args()
+    recording(arguments.seconds, arguments.rate, has_target=not arguments.host_only).write(arguments.file)
+
+
+if __name__ == "__main__":
+    main()
