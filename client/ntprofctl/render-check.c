@@ -41,7 +41,7 @@ static gboolean boolean_member(JsonObject *object, const char *name)
 {
         JsonNode *node = object ? json_object_get_member(object, name) : NULL;
 
-        return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_boolean(node);
+        return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_BOOLEAN && json_node_get_boolean(node);
 }
 
 static JsonObject *object_element(JsonArray *array, guint index)

@@ -10,7 +10,9 @@
         "leaves without a report). A session ends with the program that started it, except\n" \
         "with --detach.\n" \
         "\n" \
-        "Durations are as in systemd.time(7): 10s, 500ms, '1min 30s', 2h."
+        "NAME is as nvme6n1, /dev/nvme6n1 or a path device of it, nvme6c6n1.\n" \
+        "TIME is as in systemd.time(7): 10s, 500ms, '1min 30s', 2h.\n" \
+        "RATE is auto (the default: about 2,000 commands/s), all, or 1/N for one in N."
 
 typedef struct {
         char *namespace_name, *duration, *sample;
@@ -48,13 +50,11 @@ int verb_session_start(Invocation *call)
 {
         g_auto(Options) options = {};
         const GOptionEntry entries[] = {
-                { "namespace", 'n', 0, G_OPTION_ARG_STRING, &options.namespace_name,
-                  "What to record: nvme6n1, /dev/nvme6n1 or a path device nvme6c6n1", "NAME" },
-                { "duration", 'd', 0, G_OPTION_ARG_STRING, &options.duration, "How long; without, until Ctrl-C or 'session stop'", "TIME" },
-                { "sample", 's', 0, G_OPTION_ARG_STRING, &options.sample,
-                  "Which commands: auto (about 2,000/s, the default), all or 1/N", "RATE" },
+                { "namespace", 'n', 0, G_OPTION_ARG_STRING, &options.namespace_name, "What to record", "NAME" },
+                { "duration", 'd', 0, G_OPTION_ARG_STRING, &options.duration, "How long, e.g. 10s; by default until Ctrl-C", "TIME" },
+                { "sample", 's', 0, G_OPTION_ARG_STRING, &options.sample, "Which commands: auto, all or 1/N", "RATE" },
                 { "detach", 0, 0, G_OPTION_ARG_NONE, &options.detach, "Leave the session running and return", NULL },
-                { "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON document: the report, detached the session", NULL },
+                { "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON: the report; detached, the session", NULL },
                 {},
         };
         g_autoptr(GError) error = NULL;

@@ -8,14 +8,14 @@
 #include "usage.h"
 
 const Verb verbs[] = {
-        { "session", "start", "--namespace NAME [OPTION...]", "Record a namespace and print the report", verb_session_start },
-        { "session", "list", "[--json]", "List the sessions", verb_session_list },
-        { "session", "show", "[--json] SESSION", "Show one session", verb_session_show },
+        { "session", "start", "--namespace NAME", "Record a namespace and print the report", verb_session_start },
+        { "session", "list", NULL, "List the sessions", verb_session_list },
+        { "session", "show", "SESSION", "Show one session", verb_session_show },
         { "session", "stop", "SESSION...", "End recordings, keep the reports", verb_session_stop },
         { "session", "cancel", "SESSION...", "End recordings without reports", verb_session_cancel },
         { "session", "remove", "SESSION...", "Forget ended sessions and their reports", verb_session_remove },
-        { NULL, "report", "[--json] [SESSION]", "Print a report, by default the newest", verb_report },
-        { NULL, "check", "[--json]", "Tell what can be measured on this kernel", verb_check },
+        { NULL, "report", "[SESSION]", "Print a report, by default the newest", verb_report },
+        { NULL, "check", NULL, "Tell what can be measured on this kernel", verb_check },
         { NULL, "help", "[VERB]", "Show help", verb_help },
 };
 
@@ -129,26 +129,23 @@ int verb_fail(Invocation *call, const GError *error)
 /* GOption says which option it doesn't know; this adds which one was meant. */
 static void suggest_option(const GOptionEntry *entries, char **args, GError **error)
 {
-        g_autoptr(GPtrArray) known = g_ptr_array_new();
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 
         for (; entries && entries->long_name; entries++)
-                g_ptr_array_add(known, (gpointer) entries->long_name);
-        g_ptr_array_add(known, "help");
-        g_ptr_array_add(known, "bus");
-        g_ptr_array_add(known, NULL);
+                g_strv_builder_add(builder, entries->long_name);
+        g_strv_builder_add_many(builder, "help", "bus", NULL);
+        g_auto(GStrv) known = g_strv_builder_end(builder);
 
         for (; *args; args++) {
                 if (!g_str_has_prefix(*args, "--") || !(*args)[2])
                         continue;
                 g_autofree char *name = g_strndup(*args + 2, strcspn(*args + 2, "="));
-                if (!strstr((*error)->message, name) || g_ptr_array_find_with_equal_func(known, name, g_str_equal, NULL))
+                if (!strstr((*error)->message, name) || g_strv_contains((const char *const *) known, name))
                         continue;
-                const char *nearest = usage_nearest(name, (const char *const *) known->pdata);
+                const char *nearest = usage_nearest(name, (const char *const *) known);
                 g_clear_error(error);
-                if (nearest)
-                        *error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "unknown option --%s; did you mean --%s?", name, nearest);
-                else
-                        *error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "unknown option --%s", name);
+                *error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "unknown option --%s%s%s%s", name,
+                                     nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
                 return;
         }
 }

@@ -16,7 +16,7 @@ typedef struct {
 struct Verb {
         const char *group;      /* "session", or NULL */
         const char *name;       /* "start" */
-        const char *args;       /* "--namespace NAME [OPTION...]" */
+        const char *args;       /* besides options: "SESSION...", or NULL */
         const char *summary;    /* one line */
         int (*run)(Invocation *call);   /* to the exit status */
 };
