@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "records.h"
+
+#include "../../bpf/sample-hash.h"
+
+#define SEED 0x5eed
+
+void test_rehash(TestCommand *c)
+{
+        c->target.header.id = c->host.header.id;
+        c->host.header.hash = c->target.header.hash = np_sample_hash(&c->host.header.id, SEED);
+}
+
+void test_headers(TestCommand *c, guint8 opcode, guint64 slba, guint16 nlb, guint32 threshold)
+{
+        *c = (TestCommand) {
+                .host.header = {
+                        .kind = NP_RECORD_HOST,
+                        .version = NP_RECORD_VERSION,
+                        .size = sizeof(c->host),
+                        .threshold = threshold,
+                        .id = { .slba = slba, .nsid = 1, .qid = 1, .cid = 7, .nlb = nlb, .cntlid = 3, .opcode = opcode },
+                },
+                .target.header = {
+                        .kind = NP_RECORD_TARGET,
+                        .version = NP_RECORD_VERSION,
+                        .size = sizeof(c->target),
+                        .threshold = threshold,
+                },
+        };
+        test_rehash(c);
+}
+
+static void host_times(TestCommand *c, guint64 start_ns)
+{
+        /* wait for a tag 100, dispatch 200, submission 1000, away 70000, completion 300 and 400 */
+        c->host.h[NP_H0] = start_ns;
+        c->host.h[NP_H1] = start_ns + 100;
+        c->host.h[NP_H2] = start_ns + 300;
+        c->host.h[NP_H3] = start_ns + 1300;
+        c->host.h[NP_H6] = start_ns + 71300;
+        c->host.h[NP_H7] = start_ns + 71600;
+        c->host.h[NP_H8] = start_ns + 72000;
+}
+
+static void target_times(TestCommand *c, guint64 start_ns)
+{
+        guint64 t = start_ns + TEST_OFFSET_NS;
+
+        /* received 5000 after it was sent; to storage 600, target block layer 500 and 900, drive 50000, response 400 */
+        c->target.t[NP_T1] = t + 6300;
+        c->target.t[NP_T4] = t + 6900;
+        c->target.t[NP_T5] = t + 7400;
+        c->target.t[NP_T6] = t + 57400;
+        c->target.t[NP_T7] = t + 58300;
+        c->target.t[NP_T8] = t + 58350;
+        c->target.t[NP_T9] = t + 58700;
+}
+
+static void fetch(TestCommand *c, guint rounds)
+{
+        c->host.header.flags |= NP_F_R2T;
+        c->host.r2t_rounds = rounds;
+        c->host.h[NP_H4] = c->host.h[NP_H3] + 8000;
+        c->host.h[NP_H5] = c->host.h[NP_H4] + 700 * rounds + 2000 * (rounds - 1);
+        c->host.r2t_ns = 700 * rounds;
+
+        /* R2T queued 200 after the command came and sent 100 later, storage 250 after the data were there */
+        c->target.header.flags |= NP_F_R2T;
+        c->target.r2t_queued = c->target.t[NP_T1] + 200;
+        c->target.t[NP_T2] = c->target.t[NP_T1] + 300;
+        c->target.fetch_ns = 4000 * rounds;
+        for (guint i = NP_T4; i <= NP_T9; i++)
+                c->target.t[i] += c->target.fetch_ns - 50;
+}
+
+void test_command(TestCommand *c, TestKind kind, guint64 start_ns)
+{
+        static const guint8 opcodes[] = { 0x02, 0x01, 0x01, 0x01, 0x00, 0x02 };
+        static const guint16 nlbs[] = { 7, 7, 127, 2047, 0, 7 };
+
+        test_headers(c, opcodes[kind], 4096, nlbs[kind], G_MAXUINT32);
+        host_times(c, start_ns);
+        target_times(c, start_ns);
+
+        switch (kind) {
+        case TEST_WRITE:
+                c->target.header.flags |= NP_F_IN_CAPSULE;
+                c->target.t[NP_T2] = c->target.t[NP_T1] + 150;
+                c->target.fetch_ns = 350;
+                break;
+        case TEST_WRITE_FETCHED:
+                fetch(c, 1);
+                break;
+        case TEST_WRITE_ROUNDS:
+                fetch(c, 3);
+                break;
+        case TEST_FLUSH:
+                c->target.t[NP_T5] = c->target.t[NP_T6] = 0;
+                break;
+        case TEST_REFUSED:
+                c->target.header.flags |= NP_F_INIT_FAILED;
+                for (guint i = NP_T4; i <= NP_T7; i++)
+                        c->target.t[i] = 0;
+                break;
+        default:
+                break;
+        }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "boundary.h"
+
+static void test_table(void)
+{
+        gsize n;
+        const NpBoundaryInfo *table = np_boundaries(&n);
+
+        g_assert_cmpuint(n, ==, NP_H_COUNT + NP_T_COUNT - NP_T1);
+        for (gsize i = 0; i < n; i++) {
+                g_autofree char *id = g_strdup_printf("%c%u", table[i].side == NP_SIDE_HOST ? 'H' : 'T', table[i].index);
+
+                g_assert_cmpstr(table[i].id, ==, id);
+                g_assert_true(np_boundary_by_id(id) == &table[i]);
+                g_assert_true(np_boundary_info(table[i].side, table[i].index) == &table[i]);
+                g_assert_nonnull(table[i].what);
+        }
+}
+
+static void test_absent(void)
+{
+        g_assert_null(np_boundary_by_id("H9"));
+        g_assert_null(np_boundary_by_id(""));
+        g_assert_null(np_boundary_info(NP_SIDE_TARGET, 0));
+        g_assert_null(np_boundary_info(NP_SIDE_HOST, NP_H_COUNT));
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/boundary/table", test_table);
+        g_test_add_func("/boundary/absent", test_absent);
+        return g_test_run();
+}
