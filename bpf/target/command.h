@@ -10,7 +10,11 @@ struct target_command {
         __u64 blocked_mark;     /* the queue's blocked sum when the send under way was queued */
         __u32 sending;          /* counted in `unsent` */
         __u32 needs_r2t;        /* a write whose data is not in the capsule and not here yet */
+        __u32 at_storage;       /* counted in `at_storage` */
 };
+
+/* Sampled commands between T4 and T8: 0 lets the drive's hooks leave at once. */
+static __s64 at_storage;
 
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
@@ -43,9 +47,22 @@ static __always_inline void command_sent(struct target_command *command)
                 __sync_fetch_and_add(&unsent, -1);
 }
 
+static __always_inline void command_to_storage(struct target_command *command)
+{
+        if (!__sync_lock_test_and_set(&command->at_storage, 1))
+                __sync_fetch_and_add(&at_storage, 1);
+}
+
+static __always_inline void command_back(struct target_command *command)
+{
+        if (__sync_lock_test_and_set(&command->at_storage, 0))
+                __sync_fetch_and_add(&at_storage, -1);
+}
+
 static __always_inline void command_forget(__u64 pointer, struct target_command *command)
 {
         command_sent(command);
+        command_back(command);
         if (bpf_map_delete_elem(&live, &pointer) == 0)
                 filter_remove(pointer);
 }

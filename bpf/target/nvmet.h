@@ -164,6 +164,7 @@ static __always_inline int to_storage(struct nvmet_req *req)
         record = &command->record;
         record->t[NP_T4] = bpf_ktime_get_ns();
         command->needs_r2t = 0;
+        command_to_storage(command);
         if (record->t[NP_T2])
                 record->fetch_ns += record->t[NP_T4] - record->t[NP_T2];
         return 0;

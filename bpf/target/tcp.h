@@ -48,6 +48,7 @@ int BPF_PROG(nvmet_tcp_queue_response, struct nvmet_req *req)
                 record->r2t_queued = now;
                 record->header.flags |= NP_F_R2T;
         } else if (!record->t[NP_T8]) {
+                command_back(command);
                 record->t[NP_T8] = now;
                 record->header.status = status;
                 if (!record->t[NP_T4])
