@@ -24,7 +24,9 @@
 #define TARGETS_MAX 500000u
 #define HOSTS_MAX 500000u
 #define CARRIES_MAX 5
-#define PAIRS_MAX 65536u
+#define PAIRS_MAX (1u << 18)
+/* So many repeating hosts must agree before their offset is believed. */
+#define REPEATS_MIN 8
 
 typedef NpJoinBucket Bucket;
 typedef NpJoinHost Host;
@@ -41,6 +43,7 @@ struct _NpJoin {
         guint64 window;
         guint64 complete_ns;            /* all hosts that ended before it are known */
         gboolean finishing, last_window;
+        gboolean repeats_tried;         /* in this call: it takes its time */
         guint64 reference_ns;           /* the window's: intervals are widened to hold then */
         guint64 window_end_ns;
         NpOffset offset;
@@ -306,30 +309,39 @@ static void vote_bucket(NpJoin *join, Bucket *bucket, GArray *votes)
                              np_knots_target(knots, np_knot_first_target(knots, i)), votes);
 }
 
+/* Where the offset may be for this host to have one of the targets, whichever. */
+static void vote_of_repeat(NpJoin *join, const Host *host, GArray *votes)
+{
+        guint before = votes->len, n;
+
+        for (Target *target = host->bucket->targets; target; target = target->next)
+                vote(join, host, target, votes);
+        n = np_merge_intervals((NpInterval *) votes->data + before, votes->len - before);
+        g_array_set_size(votes, before + n);
+}
+
 /* No identity is unique and nothing is known yet: every host that repeats has one right partner and wrong ones, and only the
  * right ones agree on an offset. Taken only when nearly all do and no other offset comes near: a strictly periodic load
  * looks alike at every period. */
 static void vote_of_repeats(NpJoin *join, GPtrArray *buckets, GArray *votes)
 {
-        g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(NpInterval));
-        guint n_hosts = 0;
+        g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(NpInterval));
+        guint n_hosts = 0, n_pairs = 0;
         NpConsensus consensus;
 
         for (guint i = 0; i < buckets->len; i++) {
                 Bucket *bucket = buckets->pdata[i];
 
-                for (Host *host = bucket->hosts; host; host = host->next) {
-                        if (host->window != join->window || bucket->n_targets == 0)
+                for (Host *host = bucket->hosts; host && n_pairs + bucket->n_targets <= PAIRS_MAX; host = host->next) {
+                        if (host->window != join->window || host->defect || bucket->n_targets == 0)
                                 continue;
-                        if (pairs->len + bucket->n_targets > PAIRS_MAX)
-                                break;
                         n_hosts++;
-                        for (Target *target = bucket->targets; target; target = target->next)
-                                vote(join, host, target, pairs);
+                        n_pairs += bucket->n_targets;
+                        vote_of_repeat(join, host, all);
                 }
         }
 
-        if (n_hosts < 8 || !np_consensus((NpInterval *) pairs->data, pairs->len, &consensus))
+        if (n_hosts < REPEATS_MIN || !np_consensus((NpInterval *) all->data, all->len, &consensus))
                 return;
         if (consensus.votes >= n_hosts * 0.9 && consensus.opposed <= consensus.votes * 0.8)
                 g_array_append_val(votes, consensus.best);
@@ -420,9 +432,29 @@ static void decide_knot(NpJoin *join, guint root, GPtrArray *carried)
                 drop_knot(join, root);
 }
 
+static int compare_targets(gconstpointer a, gconstpointer b)
+{
+        const Target *x = *(Target *const *) a, *y = *(Target *const *) b;
+
+        return x->first_ns < y->first_ns ? -1 : x->first_ns > y->first_ns;
+}
+
+static void free_oldest_targets(NpJoin *join, Bucket *bucket, guint n)
+{
+        g_autoptr(GPtrArray) targets = g_ptr_array_sized_new(bucket->n_targets);
+
+        for (Target *target = bucket->targets; target; target = target->next)
+                g_ptr_array_add(targets, target);
+        g_ptr_array_sort(targets, compare_targets);
+        for (guint i = 0; i < MIN(n, targets->len); i++)
+                free_target(join, targets->pdata[i]);
+}
+
 /* Nothing but the identity is known: one that has no partner has none, the others wait for the offset. */
 static void decide_without_offset(NpJoin *join, Bucket *bucket, GPtrArray *carried)
 {
+        guint n_dropped = 0;
+
         for (Host *host = bucket->hosts, *next; host; host = next) {
                 next = host->next;
                 if (host->window != join->window)
@@ -431,9 +463,15 @@ static void decide_without_offset(NpJoin *join, Bucket *bucket, GPtrArray *carri
                         emit_unjoined(join, host, NP_UNJOINED_NO_TARGET);
                 else if (may_carry(join, host))
                         carry(host, carried);
-                else
+                else {
                         emit_unjoined(join, host, NP_UNJOINED_AMBIGUOUS);
+                        n_dropped++;
+                }
         }
+
+        /* Each had one of them, or had it lost. */
+        if (n_dropped > 0)
+                free_oldest_targets(join, bucket, n_dropped);
 }
 
 static void decide_bucket(NpJoin *join, Bucket *bucket, GPtrArray *carried)
@@ -486,8 +524,10 @@ static void join_window(NpJoin *join, GPtrArray *hosts, guint n_old, GPtrArray *
 
         for (guint i = 0; i < buckets->len; i++)
                 vote_bucket(join, buckets->pdata[i], votes);
-        if (votes->len == 0 && !join->offset.known)
+        if (votes->len == 0 && !join->offset.known && !join->repeats_tried) {
+                join->repeats_tried = TRUE;
                 vote_of_repeats(join, buckets, votes);
+        }
         np_offset_update(&join->offset, join->reference_ns, (NpInterval *) votes->data, votes->len);
 
         for (guint i = 0; i < buckets->len; i++) {
@@ -502,6 +542,7 @@ void np_join_advance(NpJoin *join, guint64 host_ns)
         guint kept = 0;
 
         join->complete_ns = MAX(join->complete_ns, host_ns);
+        join->repeats_tried = FALSE;
         for (guint i = 0; i < join->pending->len; i++) {
                 Host *host = join->pending->pdata[i];
 

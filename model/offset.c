@@ -77,6 +77,26 @@ gboolean np_consensus(NpInterval *intervals, guint n, NpConsensus *ret)
         return TRUE;
 }
 
+static int compare_intervals(const void *a, const void *b)
+{
+        const NpInterval *x = a, *y = b;
+
+        return x->min < y->min ? -1 : x->min > y->min;
+}
+
+guint np_merge_intervals(NpInterval *intervals, guint n)
+{
+        guint kept = 0;
+
+        qsort(intervals, n, sizeof(*intervals), compare_intervals);
+        for (guint i = 0; i < n; i++)
+                if (kept > 0 && intervals[i].min <= intervals[kept - 1].max)
+                        intervals[kept - 1].max = MAX(intervals[kept - 1].max, intervals[i].max);
+                else
+                        intervals[kept++] = intervals[i];
+        return kept;
+}
+
 NpInterval np_offset_at(const NpOffset *offset, guint64 host_ns)
 {
         gint64 slack = np_offset_slack(host_ns > offset->at_ns ? host_ns - offset->at_ns : offset->at_ns - host_ns);

@@ -29,6 +29,9 @@ typedef struct {
 /* Sorts intervals; FALSE when there are none. */
 gboolean np_consensus(NpInterval *intervals, guint n, NpConsensus *ret);
 
+/* Sorts intervals and makes one of those that overlap; returns how many are left. */
+guint np_merge_intervals(NpInterval *intervals, guint n);
+
 typedef struct {
         gboolean known;
         NpInterval bounds;              /* at host time at_ns */
