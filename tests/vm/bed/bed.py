@@ -25,7 +25,7 @@ class Bed:
     def __init__(self, name: str, facts: Facts) -> None:
         self.name = name
         self.facts = facts
-        self.host = layout.host(name)
+        self.host = layout.host(name, facts.wish)
         self.target = layout.target(name, facts.wish)
         """With one virtual machine this is the host's, in the target's network namespace."""
 
@@ -38,7 +38,7 @@ class Bed:
         wish.check()
         with places.lock(name):
             folder = places.folder(name)
-            if any(layout.process(name, role).alive for role in ("host", "target")):
+            if any(layout.process(name, role, wish).alive for role in ("host", "target")):
                 raise BedError(f"bed {name} is up already; end it with: ./dev bed down --name {name}")
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
@@ -110,6 +110,6 @@ def _end(name: str) -> bool:
     if not folder.exists():
         return False
     for role in ("host", "target"):
-        layout.process(name, role).stop()
+        layout.process(name, role, Wish()).stop()
     shutil.rmtree(folder)
     return True

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from pathlib import Path
 
 from . import clock, initramfs, kernels, layout, places, progress, rootfs, staging
 from .agent import AgentSilent
+from .awake import Awake
 from .errors import BedError
 from .layout import Facts, Wish
 from .machine import SHARE, Machine
@@ -29,7 +31,7 @@ class _Boot:
         self._name = name
         self._wish = wish
         self._folder = places.folder(name)
-        self._processes = {role: layout.process(name, role) for role in wish.roles}
+        self._processes = {role: layout.process(name, role, wish) for role in wish.roles}
         self._machines = {role: Machine(role, process, None) for role, process in self._processes.items()}
         # The target first: its end of the wire listens.
         self._order = sorted(wish.roles, reverse=True)
@@ -46,12 +48,15 @@ class _Boot:
             self._fill_share(role, archive)
 
         self._start(hardware)
-        for role in self._order:
-            self._wait_running(role)
-        for role in self._order:
-            self._prepare(role, archive is not None)
-        self._export()
-        namespace = layout.connect(self._name, wish, "bed")
+        with contextlib.ExitStack() as running:
+            for process in self._processes.values():
+                running.enter_context(Awake(process))
+            for role in self._order:
+                self._wait_running(role)
+            for role in self._order:
+                self._prepare(role, archive is not None)
+            self._export()
+            namespace = layout.connect(self._name, wish, "bed")
         progress.say(f"bed {self._name} is up: {namespace} over {wish.transport}")
         return Facts(wish, {role: found.release for role, found in kernel.items()}, since, archive is not None,
                      namespace)
@@ -74,7 +79,7 @@ class _Boot:
             wire = f"stream,id=net,server={server},addr.type=unix,addr.path={self._folder}/wire.sock"
         has_drive = role == "target" or wish.machines == 1
         return Hardware(kernel.vmlinuz, initramfs.get(kernel), image, layout.machine_uuid(self._name, role).hex,
-                        wish.icount, wish.drive if has_drive else "null", wire,
+                        wish.drive if has_drive else "null", wire,
                         f"52:54:00:10:08:{2 if role == 'target' else 1:02x}", wish.memory_mib)
 
     def _fill_share(self, role: str, archive: Path | None) -> None:

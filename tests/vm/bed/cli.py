@@ -10,6 +10,7 @@ import time
 from typing import NoReturn
 
 from . import console, kernels, places
+from .awake import Awake
 from .bed import Bed, down
 from .errors import BedError, CommandTimeout
 from .machine import Machine
@@ -88,7 +89,8 @@ def _console(arguments: argparse.Namespace) -> int:
         print(process.console_tail(1_000_000))
     else:
         process.check_alive()
-        console.attach(process.console_socket)
+        with Awake(process):
+            console.attach(process.console_socket)
     return 0
 
 

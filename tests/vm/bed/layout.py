@@ -64,19 +64,19 @@ class Facts:
     namespace: str
 
 
-def process(name: str, role: str) -> Process:
+def process(name: str, role: str, wish: Wish) -> Process:
     """The QEMU process of one virtual machine of a bed."""
-    return Process(places.folder(name) / role, f"{name}-{role}")
+    return Process(places.folder(name) / role, f"{name}-{role}", wish.icount)
 
 
-def host(name: str) -> Machine:
-    return Machine("host", process(name, "host"), None)
+def host(name: str, wish: Wish) -> Machine:
+    return Machine("host", process(name, "host", wish), None)
 
 
 def target(name: str, wish: Wish) -> Machine:
     if wish.machines == 1:
-        return Machine("target", process(name, "host"), _TARGET_NETWORK_NAMESPACE)
-    return Machine("target", process(name, "target"), None)
+        return Machine("target", process(name, "host", wish), _TARGET_NETWORK_NAMESPACE)
+    return Machine("target", process(name, "target", wish), None)
 
 
 def machine_uuid(name: str, role: str) -> uuid.UUID:
@@ -91,5 +91,5 @@ def run_script(machine: Machine, script: str, *arguments: str) -> str:
 
 def connect(name: str, wish: Wish, subsystem: str) -> str:
     """Connect the host to the target's subsystem "bed" or "slow", unless it is, and return its block device."""
-    return run_script(host(name), "host.sh", wish.transport, wish.target_address, str(machine_uuid(name, "host")),
+    return run_script(host(name, wish), "host.sh", wish.transport, wish.target_address, str(machine_uuid(name, "host")),
                       subsystem).strip()

@@ -15,6 +15,7 @@ from typing import Any
 
 from . import qmp
 from .agent import Agent, Ended, Pending
+from .awake import Awake
 from .errors import BedError, CommandTimeout
 from .qemu import Process
 
@@ -62,12 +63,13 @@ class Result:
 
 
 class Running:
-    """A command in the background."""
+    """A command in the background. A machine with icount runs as long as one has not been seen to end."""
 
-    def __init__(self, machine: Machine, argv: tuple[str, ...], pending: Pending) -> None:
+    def __init__(self, machine: Machine, argv: tuple[str, ...], pending: Pending, awake: Awake) -> None:
         self.argv = argv
         self._machine = machine
         self._pending = pending
+        self._awake = awake
 
     @property
     def pid(self) -> int:
@@ -75,6 +77,7 @@ class Running:
         return self._pending.pid
 
     def _result(self, ended: Ended) -> Result:
+        self._awake.release()
         if ended.truncated:
             raise BedError(f"{' '.join(self.argv)}: more than 16 MiB of output; write it to a file and get that")
         return Result(self.argv, ended.status, ended.stdout, ended.stderr)
@@ -102,7 +105,7 @@ class Running:
             self.signal(number)
             ended = self._pending.wait(seconds)
             if ended:
-                return Result(self.argv, ended.status, ended.stdout, ended.stderr)
+                return self._result(ended)
         return None
 
 
@@ -130,8 +133,13 @@ class Machine:
         environment = {**_ENVIRONMENT, **home, **(env or {})}
         data = stdin.encode() if isinstance(stdin, str) else stdin
         # env finds the command by the PATH given here; setsid makes what it starts killable as a group.
-        pending = self._agent.spawn("/usr/bin/setsid", ["/usr/bin/env", "--", *command], environment, data)
-        return Running(self, tuple(argv), pending)
+        awake = Awake(self.process)
+        try:
+            pending = self._agent.spawn("/usr/bin/setsid", ["/usr/bin/env", "--", *command], environment, data)
+        except BaseException:
+            awake.release()
+            raise
+        return Running(self, tuple(argv), pending, awake)
 
     def run(self, argv: Sequence[str], *, timeout: float = 600, user: str | None = None,
             env: Mapping[str, str] | None = None, stdin: bytes | str | None = None, check: bool = False) -> Result:
@@ -152,7 +160,8 @@ class Machine:
         return self.run(["bash", "-euo", "pipefail", "-c", script, "bash", *arguments], timeout=timeout, check=check)
 
     def signal_group(self, pid: int, number: int) -> None:
-        self._agent.spawn("/bin/kill", [f"-{int(number)}", "--", f"-{pid}"], _ENVIRONMENT, None).wait(60)
+        with Awake(self.process):
+            self._agent.spawn("/bin/kill", [f"-{int(number)}", "--", f"-{pid}"], _ENVIRONMENT, None).wait(60)
 
     def put(self, source: Path | str, target: str, *, timeout: float = 600) -> None:
         """Copy a file or folder to the guest; its owner there is root. An existing folder target gets it inside."""

@@ -33,7 +33,6 @@ class Hardware:
     initramfs: Path
     image: Path
     machine_id: str
-    icount: bool
     drive: str
     """"nvme" and "disk" add an emulated drive; "null" needs none."""
     network: str | None
@@ -45,9 +44,10 @@ class Hardware:
 class Process:
     """The QEMU process of a machine; all it needs is in its folder, so any process can look after it."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, icount: bool = False) -> None:
         self.folder = folder
         self.name = name
+        self.icount = icount
         self.agent_socket = folder / "agent.sock"
         self.qmp_socket = folder / "qmp.sock"
         self.console_socket = folder / "console.sock"
@@ -58,7 +58,7 @@ class Process:
 
     def _arguments(self, hw: Hardware) -> list[str]:
         line = f"{_KERNEL_LINE} systemd.machine_id={hw.machine_id}"
-        if not hw.icount:  # with icount the counter is virtual time in ns, and calibration is exact
+        if not self.icount:  # with icount the counter is virtual time in ns, and calibration is exact
             line += f" tsc_early_khz={clock.tsc_khz()}"
         arguments = [
             "qemu-system-x86_64", "-name", self.name, "-daemonize", "-pidfile", str(self._pid_file),
@@ -78,7 +78,7 @@ class Process:
             "-fsdev", f"local,id=share,path={self.share},security_model=none,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=share,mount_tag=share",
         ]
-        if hw.icount:
+        if self.icount:
             arguments += ["-icount", "shift=2,sleep=off"]
         if hw.network:
             arguments += ["-netdev", hw.network, "-device", f"virtio-net-pci,netdev=net,mac={hw.mac},romfile="]
@@ -129,7 +129,7 @@ class Process:
         finally:
             os.close(pidfd)
 
-    def console_tail(self, lines: int = 30) -> str:
+    def console_tail(self, lines: int = 60) -> str:
         if not self.console_log.exists():
             return ""
         return "\n".join(self.console_log.read_text(errors="replace").splitlines()[-lines:])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import socket
 from pathlib import Path
@@ -13,7 +14,8 @@ from .errors import BedError
 
 def execute(path: Path, command: str, **arguments: Any) -> Any:
     """Run one QMP command and return its result. Use _ for - in argument names."""
-    with socket.socket(socket.AF_UNIX) as connection:
+    with path.with_name(path.name + ".lock").open("w") as lock, socket.socket(socket.AF_UNIX) as connection:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the socket serves one client at a time
         connection.settimeout(60)
         connection.connect(str(path))
         with connection.makefile("rwb") as stream:
