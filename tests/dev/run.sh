@@ -3,7 +3,7 @@
 # Run a command against ntprofd from the build on a private bus. usage: run.sh CMD ...
 set -euo pipefail
 root=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
-build=$(readlink -f "${NTPROF_BUILD:-$root/build}")
+build=${NTPROF_BUILD:-$root/build}
 [ $# -gt 0 ] || { echo "usage: ./dev run CMD ..." >&2; exit 2; }
 [ -x "$build/daemon/ntprofd" ] || { echo "./dev run: no $build/daemon/ntprofd; ./dev build first" >&2; exit 1; }
 read -ra arguments <<< "${NTPROFD_ARGS:-}"
@@ -24,7 +24,7 @@ cat > "$folder/bus.conf" <<CONF
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
   "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
-  <type>system</type>
+  <type>session</type>
   <listen>unix:path=$folder/bus</listen>
   <auth>EXTERNAL</auth>
   <policy context="default">
@@ -36,9 +36,10 @@ cat > "$folder/bus.conf" <<CONF
   </policy>
 </busconfig>
 CONF
-dbus-daemon --nofork --nopidfile --config-file="$folder/bus.conf" &
+dbus-daemon --nofork --nopidfile --config-file="$folder/bus.conf" 2> "$folder/bus.log" &
 bus=$!
 for _ in {1..100}; do [ ! -S "$folder/bus" ] || break; sleep 0.05; done
+[ -S "$folder/bus" ] || { cat "$folder/bus.log" >&2; exit 1; }
 address=unix:path=$folder/bus
 
 export LD_LIBRARY_PATH=$build/client/libntprof${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

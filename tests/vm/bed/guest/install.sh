@@ -11,8 +11,8 @@ if has 'sysusers\.d/.'; then systemd-sysusers; fi
 if has 'tmpfiles\.d/.'; then systemd-tmpfiles --create; fi
 if has 'systemd/catalog/.'; then journalctl --update-catalog; fi
 if has 'glib-2.0/schemas/.'; then glib-compile-schemas /usr/share/glib-2.0/schemas; fi
-systemctl daemon-reload
-systemctl reload dbus.service
+if has 'systemd/system/.'; then systemctl daemon-reload; fi
+if has 'dbus-1/'; then systemctl reload dbus.service; fi
 if has 'polkit-1/'; then systemctl try-restart polkit.service; fi
 mapfile -t sockets < <(grep -o 'systemd/system/[^/]*\.socket$' <<< "$listed" | sed 's,.*/,,')
 if [ ${#sockets[@]} -gt 0 ]; then systemctl enable --now --quiet "${sockets[@]}"; fi
