@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "capture-bpf.h"
+#include "../kernel/attach-target.h"
 #include "../kernel/plan-internal.h"
 #include "../util.h"
 #include "bpf/host.skel.h"
@@ -144,9 +145,13 @@ static int attach(Capture *c, const char **ret_error)
         CaptureBpf *b = bpf(c);
         int r;
 
+        r = attach_targets_open();
+        if (r < 0)
+                return fail(b, ret_error, r, "find where to attach", b->target ? "host's and the target" : "host");
         r = b->target ? load_target(b, ret_error) : 0;
         if (r >= 0)
                 r = load_host(b, ret_error);
+        attach_targets_close();
         if (r < 0)
                 return r;
 
@@ -382,6 +387,9 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
         int r;
 
         libbpf_set_print(keep_warnings);
+        r = attach_targets_register();
+        if (r < 0)
+                return r;
 
         b = calloc(1, sizeof(CaptureBpf));
         if (!b)
