@@ -96,7 +96,7 @@ static uint64_t frame_time(enum replay_frame_type type, const void *data)
         case REPLAY_HOST_RECORD:
                 return ((const struct np_host_record *) data)->h[NP_H8];
         case REPLAY_TARGET_RECORD:
-                return 0;
+                return ((const struct np_target_record *) data)->t[NP_T9];
         case REPLAY_COUNTERS:
                 return ((const struct replay_counters *) data)->time_ns;
         case REPLAY_IOSTAT:

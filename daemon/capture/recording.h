@@ -24,7 +24,7 @@ DEFINE_CLEANUP_FUNC(Recording *, recording_free);
 typedef struct RecordingFrame {
         enum replay_frame_type type;
         uint32_t size;
-        uint64_t time_ns;               /* by the host's clock; 0: a target's record, which has the target's */
+        uint64_t time_ns;               /* by the host's clock, which is the target's too as long as targets are local */
         const void *data;
 } RecordingFrame;
 

@@ -11,6 +11,7 @@ import argparse
 import dataclasses
 import json
 import struct
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,6 +129,33 @@ def mixed(count: int, interval: int, start: int) -> Iterator[Command]:
         yield dataclasses.replace(command, host=tuple(host), target=tuple(target))
 
 
+def kind_key(command: Command) -> int:
+    """NP_KIND_KEY() of bpf/record.h, of the first path."""
+    return 1 << 32 | command.opcode << 16 | command.nlb
+
+
+@dataclass
+class Count:
+    """Commands so far."""
+
+    begun: int = 0
+    done: int = 0
+    host: int = 0
+    target: int = 0
+    kinds: dict[int, int] = field(default_factory=dict)
+
+    def begin(self, waiting: deque[Command], time: int) -> None:
+        while waiting and waiting[0].submitted <= time:
+            key = kind_key(waiting.popleft())
+            self.kinds[key] = self.kinds.get(key, 0) + 1
+            self.begun += 1
+
+    def finish(self, command: Command) -> None:
+        self.done += 1
+        self.host += command.host_recorded
+        self.target += command.target_recorded
+
+
 @dataclass
 class Recording:
     """What a recording holds; change what a test is about."""
@@ -142,13 +170,6 @@ class Recording:
     iostat: bool = True
     facts: dict = field(default_factory=dict)
     machine: str = "host-a"
-
-    def kinds(self, commands: list[Command]) -> dict[int, int]:
-        kinds: dict[int, int] = {}
-        for c in commands:
-            key = 1 << 32 | c.opcode << 16 | c.nlb
-            kinds[key] = kinds.get(key, 0) + 1
-        return kinds
 
     def all_facts(self) -> dict:
         hooks = [("H0", "tp_btf", "block_bio_queue"), ("H2", "tp_btf", "nvme_setup_cmd"), ("H3", "fexit", "nvme_tcp_try_send")]
@@ -174,28 +195,26 @@ class Recording:
             **self.facts,
         }
 
-    def _counters(self, time: int) -> bytes:
+    def _counters(self, time: int, count: Count) -> bytes:
         """As the kernel's programs would have counted by then."""
-        begun = [c for c in self.commands if c.submitted <= time]
-        done = [c for c in begun if c.submitted + c.latency() <= time]
-        extra = self.unsampled * len(begun) // max(1, len(self.commands))
-        kinds = self.kinds(begun)
+        extra = self.unsampled * count.begun // max(1, len(self.commands))
+        kinds = dict(count.kinds)
         if extra:
-            first = 1 << 32 | self.commands[0].opcode << 16 | self.commands[0].nlb
+            first = kind_key(self.commands[0])
             kinds[first] = kinds.get(first, 0) + extra
         host = [0] * N_COUNTERS
-        host[COMMANDS] = len(begun) + extra
-        host[SAMPLED] = len(begun)
-        host[EMITTED] = sum(c.host_recorded for c in done)
+        host[COMMANDS] = count.begun + extra
+        host[SAMPLED] = count.begun
+        host[EMITTED] = count.host
         for counter, value in self.host_counters.items():
             host[counter] += value
         target = [0] * N_COUNTERS
         if self.has_target:
-            target[COMMANDS] = len(begun) + extra
-            target[SAMPLED] = target[EMITTED] = sum(c.target_recorded for c in done)
-        in_flight = len(begun) - len(done)
-        return (struct.pack("<5Q2I", time, 0, 0, in_flight, 0, N_COUNTERS, len(kinds)) + struct.pack("<10Q", *host) +
-                struct.pack("<10Q", *target) + b"".join(struct.pack("<2Q", k, n) for k, n in sorted(kinds.items())))
+            target[COMMANDS] = count.begun + extra
+            target[SAMPLED] = target[EMITTED] = count.target
+        return (struct.pack("<5Q2I", time, 0, 0, count.begun - count.done, 0, N_COUNTERS, len(kinds)) +
+                struct.pack("<10Q", *host) + struct.pack("<10Q", *target) +
+                b"".join(struct.pack("<2Q", k, n) for k, n in sorted(kinds.items())))
 
     def weighted_ms(self) -> int:
         return sum(c.latency() - c.host[1] for c in self.commands) // 1_000_000
@@ -204,18 +223,23 @@ class Recording:
         if self.iostat:
             yield FRAME_IOSTAT, struct.pack("<3Q2I", self.start, 1000, 5000, 1, 0)
         counted = self.start
+        count = Count()
+        to_begin = deque(sorted(self.commands, key=lambda c: c.submitted))
         for c in sorted(self.commands, key=lambda c: c.submitted + c.latency()):
             done = c.submitted + c.latency()
             while done - counted >= self.counters_interval:
                 counted += self.counters_interval
-                yield FRAME_COUNTERS, self._counters(counted)
+                count.begin(to_begin, counted)
+                yield FRAME_COUNTERS, self._counters(counted, count)
+            count.finish(c)
             if self.has_target and c.target_recorded:
                 yield FRAME_TARGET, c.target_record()
             if c.host_recorded:
                 yield FRAME_HOST, c.host_record()
         if self.iostat:
             yield FRAME_IOSTAT, struct.pack("<3Q2I", self.end, 1000 + len(self.commands), 5000 + self.weighted_ms(), 1, 0)
-        yield FRAME_COUNTERS, self._counters(self.end)
+        count.begin(to_begin, self.end)
+        yield FRAME_COUNTERS, self._counters(self.end, count)
         yield FRAME_END, struct.pack("<Q", self.end)
 
     def bytes(self) -> bytes:

@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the daemon offers is what dbus/ says, member by member."""
+
+import os
+from pathlib import Path
+
+from gi.repository import Gio
+
+import tap
+from service import MANAGER, NAME, ROOT, SESSION, Service, running
+
+XML = Path(os.environ.get("NTPROF_SOURCE", ".")) / "dbus"
+EMITS = "org.freedesktop.DBus.Property.EmitsChangedSignal"
+
+
+def described(interface: Gio.DBusInterfaceInfo) -> set[tuple]:
+    """Every member as a tuple that two descriptions of the same thing share."""
+    found: set[tuple] = set()
+    for method in interface.methods:
+        found.add(("method", method.name, tuple((a.name, a.signature) for a in method.in_args),
+                   tuple((a.name, a.signature) for a in method.out_args)))
+    for signal in interface.signals:
+        found.add(("signal", signal.name, tuple((a.name, a.signature) for a in signal.args)))
+    for prop in interface.properties:
+        emits = [a.value for a in prop.annotations if a.key == EMITS]
+        found.add(("property", prop.name, prop.signature, int(prop.flags), emits[0] if emits else "true"))
+    return found
+
+
+def compare(service: Service, path: str, name: str) -> None:
+    client = service.client()
+    offered = Gio.DBusNodeInfo.new_for_xml(client.call(path, "org.freedesktop.DBus.Introspectable", "Introspect")[0])
+    documented = Gio.DBusNodeInfo.new_for_xml((XML / f"{name}.xml").read_text())
+    one, other = described(offered.lookup_interface(name)), described(documented.lookup_interface(name))
+    assert one == other, f"only the daemon: {one - other}; only the XML: {other - one}"
+    assert len(one) > 3
+
+
+@tap.case
+def the_manager_is_as_documented(service: Service) -> None:
+    compare(service, ROOT, MANAGER)
+
+
+@tap.case
+def a_session_is_as_documented(service: Service) -> None:
+    compare(service, service.client().start(keep=True), SESSION)
+
+
+@tap.case
+def the_root_lists_its_sessions(service: Service) -> None:
+    client = service.client()
+    path = client.start(keep=True)
+    node = Gio.DBusNodeInfo.new_for_xml(client.call(f"{ROOT}/session", "org.freedesktop.DBus.Introspectable", "Introspect")[0])
+    assert [n.path for n in node.nodes] == [path.rsplit("/", 1)[1]]
+
+
+@tap.case
+def the_manager_tells_version_features_kernel(service: Service) -> None:
+    properties = service.client().get_all(ROOT, MANAGER)
+    assert properties["Kernel"] == "6.1.0-test-amd64", properties
+    assert properties["Features"] == ["nvme-tcp-host", "nvme-tcp-target"]
+    assert properties["Version"].count(".") == 2
+    assert NAME == "org.ntprof1"
+
+
+tap.main(running)
