@@ -206,7 +206,7 @@ static void append_queue_depth(GString *out, const NpReport *report)
         g_autofree char *text = NULL;
 
         if (disk->valid)
-                text = g_strdup_printf("avg QD without the wait for a tag: %.2f by the stages, %.2f by the kernel's disk statistics",
+                text = g_strdup_printf("avg QD without the wait for a tag: %.2f by the stages, %.2f by diskstats",
                                        report->qd_from_stages, disk->avg_qd);
         else
                 text = g_strdup_printf("avg QD without the wait for a tag: %.2f by the stages, not checked: %s",

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sample-report.h"
+
+NpReportFacts *sample_facts(gboolean with_target)
+{
+        NpReportFacts *facts = np_report_facts_new();
+
+        facts->session_id = g_strdup("7");
+        facts->ntprof_version = g_strdup("0.1.0");
+        facts->host_name = g_strdup("alpha");
+        facts->host_kernel = g_strdup("6.12.95+deb13-amd64");
+        facts->host_nqn = g_strdup("nqn.2014-08.org.nvmexpress:uuid:3b2e5f0c-9a1d-4d8e-8f57-0c6a2b9d1e44");
+        facts->subsystem_nqn = g_strdup("nqn.2014-08.org.example:disks");
+        if (with_target) {
+                facts->target_name = g_strdup("beta");
+                facts->target_kernel = g_strdup("6.1.0-37-amd64");
+        } else
+                facts->no_target_reason = g_strdup("the target is another machine (192.0.2.7); only this machine's side is recorded");
+        facts->started_realtime_us = G_GINT64_CONSTANT(1796025600000000);
+        facts->duration_ns = G_GUINT64_CONSTANT(10002000000);
+        facts->seed = 0x1234abcd;
+        facts->threshold = 0x05e45a00;
+        facts->commands = 133026;
+        facts->sampled = 3066;
+        facts->diskstats.valid = TRUE;
+        facts->diskstats.avg_qd = 0.98;
+        facts->diskstats.ios = 133020;
+        return facts;
+}
+
+static void add_path(NpReportFacts *facts, const char *namespace_name, const char *device, const char *transport)
+{
+        g_ptr_array_add(facts->paths, np_report_path_new(namespace_name, device, "nvme6", transport, "192.0.2.7", 512));
+}
+
+static void add_hook(GPtrArray *hooks, const char *boundary, const char *mechanism, const char *symbol)
+{
+        g_ptr_array_add(hooks, np_report_hook_new(boundary, mechanism, symbol));
+}
+
+static NpReportStage *add_stage(NpReportGroup *group, NpStage id, double mean_ns)
+{
+        NpReportStage *stage = np_report_stage_new(id);
+
+        stage->mean_ns = mean_ns;
+        stage->share = mean_ns / group->mean_ns;
+        stage->avg_qd = mean_ns * group->rate_per_s / 1e9;
+        stage->p50_ns = mean_ns > 0 ? mean_ns * 0.96 : 0;
+        stage->p99_ns = mean_ns > 0 ? mean_ns * 1.25 : 0;
+        g_ptr_array_add(group->stages, stage);
+        return stage;
+}
+
+static NpReportGroup *add_group(NpReport *report, const char *op, guint64 size_bytes, double rate_per_s, guint64 sampled)
+{
+        NpReportGroup *group = np_report_group_new(op, "nvme6n1");
+
+        group->size_bytes = size_bytes;
+        group->rate_per_s = rate_per_s;
+        group->commands = rate_per_s * report->facts->duration_ns / 1e9;
+        group->sampled = sampled;
+        g_ptr_array_add(report->groups, group);
+        return group;
+}
+
+static void set_latency(NpReportGroup *group, double mean_ns, guint64 p50_ns, guint64 p99_ns, guint64 p999_ns, guint64 max_ns)
+{
+        group->mean_ns = mean_ns;
+        group->p50_ns = p50_ns;
+        group->p99_ns = p99_ns;
+        group->p999_ns = p999_ns;
+        group->max_ns = max_ns;
+}
+
+/* The example of docs/model.md. */
+static NpReport *make_joined(void)
+{
+        g_autoptr(NpReportFacts) facts = sample_facts(TRUE);
+        NpReport *report;
+        NpReportGroup *group;
+        NpReportStage *stage;
+
+        add_path(facts, "nvme6n1", "nvme6c6n1", "rdma");
+        add_hook(facts->host_hooks, "H2", "tp_btf", "nvme_setup_cmd");
+        add_hook(facts->target_hooks, "T1", "tp_btf", "nvmet_req_init");
+        report = np_report_new(facts);
+
+        group = add_group(report, "read", 4096, 13300, 3066);
+        group->with_target = TRUE;
+        group->joined = 3066;
+        group->tag_wait_ns = 40;
+        set_latency(group, 72770, 69540, 80300, 81830, 95004);
+        stage = add_stage(group, NP_STAGE_HOST_BLOCK, 490);
+        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_TAG_WAIT, 40, NULL));
+        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_DISPATCH, 250.5, NULL));
+        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_BLOCK_COMPLETION, 199.5, NULL));
+        add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
+        stage = add_stage(group, NP_STAGE_NETWORK, 10030);
+        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_WIRE, 0, "not recorded"));
+        add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
+        add_stage(group, NP_STAGE_STORAGE, 59970);
+        group->largest = NP_STAGE_STORAGE;
+        report->qd_from_stages = 0.97;
+        return report;
+}
+
+static NpReport *make_host_only(void)
+{
+        g_autoptr(NpReportFacts) facts = sample_facts(FALSE);
+        NpReport *report;
+        NpReportGroup *group;
+
+        add_path(facts, "nvme6n1", "nvme6n1", "tcp");
+        facts->threshold = G_MAXUINT32;
+        facts->threshold_fixed = TRUE;
+        facts->sampled = facts->commands;
+        facts->diskstats = (NpReportDiskstats) { .reason = g_strdup("iostats are switched off for nvme6n1") };
+        report = np_report_new(facts);
+
+        group = add_group(report, "write", 131072, 2500.25, 25007);
+        set_latency(group, 410123.4, 398000, 1250000, 12345678, 23456789);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 3210);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 45678.9);
+        add_stage(group, NP_STAGE_NETWORK_TARGET, 361234.5);
+        group->largest = NP_STAGE_NETWORK_TARGET;
+        report->qd_from_stages = 1.02;
+        return report;
+}
+
+/* All that can be in one. */
+static NpReport *make_mixed(void)
+{
+        g_autoptr(NpReportFacts) facts = sample_facts(TRUE);
+        NpReport *report;
+        NpReportGroup *group;
+
+        add_path(facts, "nvme6n1", "nvme6c6n1", "tcp");
+        add_path(facts, "nvme6n1", "nvme6c7n1", "tcp");
+        add_hook(facts->host_hooks, "H4", "merged", "nvme_tcp_setup_h2c_data_pdu is inlined");
+        facts->losses[NP_LOSS_HOST_RING_FULL] = 12;
+        facts->losses[NP_LOSS_AMBIGUOUS] = 3;
+        facts->losses[NP_LOSS_TARGET_WITHOUT_HOST] = 1234567;
+        facts->diskstats.avg_qd = 9.1;
+        report = np_report_new(facts);
+
+        group = add_group(report, "write", 65536, 1234567, 99000);
+        group->with_target = TRUE;
+        group->bucketed = TRUE;
+        group->joined = 98001;
+        group->network_negative = 700;
+        set_latency(group, 61000, 60000, 90000, 120000, 1250000000);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 20000);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 39000);
+        add_stage(group, NP_STAGE_NETWORK, -105);
+        add_stage(group, NP_STAGE_TARGET_DRIVER, 105);
+        add_stage(group, NP_STAGE_STORAGE, 2000);
+        group->largest = NP_STAGE_HOST_DRIVER;
+
+        group = add_group(report, "write", 65536, 12458, 999);
+        group->bucketed = group->part_of_other = TRUE;
+        set_latency(group, 1234567890, 1000000000, 2000000000, 2000000000, 2000000001);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 234567890);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 0);
+        add_stage(group, NP_STAGE_NETWORK_TARGET, 1000000000);
+        group->largest = NP_STAGE_NETWORK_TARGET;
+
+        group = add_group(report, "flush", 0, 0.4, 4);
+        group->with_target = TRUE;
+        group->joined = 4;
+        set_latency(group, 2500000, 2400000, 2800000, 2800000, 2800000);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 0);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 0);
+        add_stage(group, NP_STAGE_NETWORK, 0);
+        add_stage(group, NP_STAGE_TARGET_DRIVER, 0);
+        add_stage(group, NP_STAGE_STORAGE, 2500000);
+        group->largest = NP_STAGE_STORAGE;
+
+        report->qd_from_stages = 75.31;
+        g_ptr_array_add(report->warnings, g_strdup("By the stages the average queue depth is 75.31, by the kernel's disk "
+                                                   "statistics 9.10: 728 % apart, so the sampled commands are not typical of "
+                                                   "all, or some are not measured."));
+        g_ptr_array_add(report->warnings, g_strdup("Something short, with \"quotes\", a \\ and \xc3\xa9\xc3\xa8."));
+        return report;
+}
+
+/* Nothing known and nothing seen. */
+static NpReport *make_empty(void)
+{
+        g_autoptr(NpReportFacts) facts = np_report_facts_new();
+        NpReport *report = np_report_new(facts);
+
+        g_ptr_array_add(report->warnings, g_strdup("No command was seen."));
+        return report;
+}
+
+const SampleReport sample_reports[] = {
+        { "joined", make_joined },
+        { "host-only", make_host_only },
+        { "mixed", make_mixed },
+        { "empty", make_empty },
+};
+const gsize n_sample_reports = G_N_ELEMENTS(sample_reports);
+
+char *sample_fixture(const char *name, const char *suffix, const char *actual)
+{
+        g_autofree char *file = g_strconcat(name, suffix, NULL);
+        g_autofree char *path = g_test_build_filename(G_TEST_DIST, "..", "fixtures", "report", file, NULL);
+        g_autoptr(GError) error = NULL;
+        char *expected = NULL;
+
+        if (g_getenv("NTPROF_WRITE_FIXTURES"))
+                g_file_set_contents(path, actual, -1, &error);
+        else
+                g_file_get_contents(path, &expected, NULL, &error);
+        g_assert_no_error(error);
+        return expected ? expected : g_strdup(actual);
+}

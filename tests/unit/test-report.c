@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "report-text.h"
+#include "sample-report.h"
+
+static void check_same_text(const char *actual, const char *expected)
+{
+        g_auto(GStrv) a = g_strsplit(actual, "\n", -1), b = g_strsplit(expected, "\n", -1);
+
+        for (guint i = 0; a[i] || b[i]; i++) {
+                if (g_strcmp0(a[i], b[i]) != 0)
+                        g_test_message("line %u", i + 1);
+                g_assert_cmpstr(a[i], ==, b[i]);
+                if (!a[i] || !b[i])
+                        break;
+        }
+}
+
+static void test_text(gconstpointer data)
+{
+        const SampleReport *sample = data;
+        g_autoptr(NpReport) report = sample->make();
+        g_autofree char *text = np_report_to_text(report), *expected = sample_fixture(sample->name, ".txt", text);
+        g_auto(GStrv) lines = NULL;
+
+        check_same_text(text, expected);
+        g_assert_true(g_str_has_suffix(text, "\n"));
+        g_assert_false(g_str_has_suffix(text, "\n\n"));
+
+        lines = g_strsplit(text, "\n", -1);
+        for (guint i = 0; lines[i]; i++) {
+                g_assert_false(g_str_has_suffix(lines[i], " "));
+                /* a group's title may be longer, like the one in docs/model.md */
+                if (!g_str_has_prefix(lines[i], "== ") && strchr(lines[i], ' '))
+                        g_assert_cmpint(g_utf8_strlen(lines[i], -1), <=, 87);
+        }
+}
+
+/* Down to the column: scripts read it. */
+static void test_example(void)
+{
+        static const char example[] =
+                "== read 4KiB nvme6n1: 3066 commands sampled (from about 13.3k commands/s), all with the target's side\n"
+                "latency (us): mean 72.77, p50 69.54, p99 80.30, p99.9 81.83\n"
+                "stage                                 mean us   share   avg QD\n"
+                "host block layer                         0.49      1%     0.01\n"
+                "host driver (nvme-rdma)                  1.26      2%     0.02\n"
+                "network (RDMA, NICs, wire)              10.03     14%     0.13  ###\n"
+                "target driver (nvmet-rdma)               1.02      1%     0.01\n"
+                "storage (target block layer, drive)     59.97     82%     0.80  ####################\n"
+                "largest: storage (target block layer, drive), 82 % of the latency\n";
+        g_autoptr(NpReport) report = sample_reports[0].make();
+        g_autofree char *text = np_report_to_text(report);
+
+        g_assert_nonnull(strstr(text, example));
+}
+
+static void check_size(guint64 bytes, const char *expected)
+{
+        g_autofree char *text = np_text_size(bytes);
+
+        g_assert_cmpstr(text, ==, expected);
+}
+
+static void check_rate(double rate, const char *expected)
+{
+        g_autofree char *text = np_text_rate(rate);
+
+        g_assert_cmpstr(text, ==, expected);
+}
+
+static void check_percent(double share, const char *expected)
+{
+        g_autofree char *text = np_text_percent(share);
+
+        g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_numbers(void)
+{
+        check_size(512, "512B");
+        check_size(4096, "4KiB");
+        check_size(4608, "4.5KiB");
+        check_size(1048576, "1MiB");
+        check_size(33554432, "32MiB");
+
+        check_rate(0, "0.0");
+        check_rate(0.44, "0.4");
+        check_rate(9.96, "10");
+        check_rate(999.4, "999");
+        check_rate(999.6, "1.0k");
+        check_rate(13300, "13.3k");
+        check_rate(999949, "999.9k");
+        check_rate(999951, "1.00M");
+        check_rate(1234567, "1.23M");
+
+        check_percent(0.0012, "0.12 %");
+        check_percent(0.0234, "2.3 %");
+        check_percent(0.123, "12 %");
+        check_percent(0.00996, "1.0 %");
+}
+
+static void test_losses_table(void)
+{
+        for (guint i = 0; i < NP_LOSS_COUNT; i++) {
+                g_assert_cmpint(np_loss_by_key(np_loss_info(i)->key), ==, i);
+                g_assert_nonnull(np_loss_info(i)->text);
+        }
+        g_assert_cmpint(np_loss_by_key("no_such"), ==, -1);
+        g_assert_true(np_loss_info(NP_LOSS_MALFORMED)->of_sampled);
+        g_assert_false(np_loss_info(NP_LOSS_HOST_RECURSION)->of_sampled);
+}
+
+static void test_copy(void)
+{
+        g_autoptr(NpReport) report = sample_reports[2].make();
+        g_autoptr(NpReportFacts) facts = np_report_facts_copy(report->facts);
+        g_autofree char *before = np_report_to_text(report), *after = NULL;
+
+        np_report_facts_free(g_steal_pointer(&report->facts));
+        report->facts = g_steal_pointer(&facts);
+        after = np_report_to_text(report);
+        g_assert_cmpstr(before, ==, after);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        for (gsize i = 0; i < n_sample_reports; i++) {
+                g_autofree char *path = g_strdup_printf("/report/text/%s", sample_reports[i].name);
+
+                g_test_add_data_func(path, &sample_reports[i], test_text);
+        }
+        g_test_add_func("/report/example", test_example);
+        g_test_add_func("/report/numbers", test_numbers);
+        g_test_add_func("/report/losses-table", test_losses_table);
+        g_test_add_func("/report/copy", test_copy);
+        return g_test_run();
+}
