@@ -316,7 +316,7 @@ static int compare_sessions(gconstpointer a, gconstpointer b)
  * The sessions of everybody, the oldest first. They are known as of when the client was made, and kept up to date while the
  * main context is iterated.
  *
- * Returns: (transfer full) (element-type NtprofSession): sessions
+ * Returns: (transfer container) (element-type NtprofSession): sessions, unreferenced with the array
  */
 GPtrArray *ntprof_client_list_sessions(NtprofClient *self)
 {

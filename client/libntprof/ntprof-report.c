@@ -98,7 +98,7 @@ const char *ntprof_report_to_json(NtprofReport *self)
  * ntprof_report_to_text:
  * @self: a report
  *
- * Returns: (transfer full): the report as a text for people, 80 columns wide, times in us
+ * Returns: (transfer full): the report as a text for people: times in us, 80 columns wide but for the titles of groups
  */
 char *ntprof_report_to_text(NtprofReport *self)
 {

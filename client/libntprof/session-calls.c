@@ -29,6 +29,18 @@ GError *ntprof_session_get_error(NtprofSession *self)
                            *message ? message : result);
 }
 
+/* GDBus refuses to call a service that it knows is gone, with an error that doesn't say so. */
+static void localize(NtprofSession *self, GError **error)
+{
+        g_autofree char *owner = g_dbus_proxy_get_name_owner(G_DBUS_PROXY(self->proxy));
+
+        if (owner || g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+                return np_error_localize(error, self->label);
+        g_clear_error(error);
+        *error = g_error_new_literal(G_DBUS_ERROR, G_DBUS_ERROR_NAME_HAS_NO_OWNER, "");
+        np_error_localize(error, self->label);
+}
+
 /* ---- wait ---- */
 
 static gboolean check_ended(NtprofSession *self, GError **error)
@@ -194,7 +206,7 @@ static void on_called(GObject *source, GAsyncResult *result, gpointer user_data)
         g_autoptr(GVariant) reply = g_dbus_proxy_call_finish(G_DBUS_PROXY(source), result, &error);
 
         if (!reply) {
-                np_error_localize(&error, NTPROF_SESSION(g_task_get_source_object(task))->label);
+                localize(g_task_get_source_object(task), &error);
                 g_task_return_error(task, g_steal_pointer(&error));
                 return;
         }
@@ -220,7 +232,7 @@ static gboolean call_sync(NtprofSession *self, const char *method, int timeout_m
                                        timeout_msec, cancellable, &local_error);
         if (reply)
                 return TRUE;
-        np_error_localize(&local_error, self->label);
+        localize(self, &local_error);
         g_propagate_error(error, g_steal_pointer(&local_error));
         return FALSE;
 }
@@ -392,7 +404,7 @@ static void on_report(GObject *source, GAsyncResult *result, gpointer user_data)
         g_autoptr(GError) error = NULL;
 
         if (!np_dbus_session_call_get_report_finish(NP_DBUS_SESSION(source), &handle, &fds, result, &error)) {
-                np_error_localize(&error, self->label);
+                localize(self, &error);
                 g_task_return_error(task, g_steal_pointer(&error));
                 return;
         }
@@ -456,7 +468,7 @@ NtprofReport *ntprof_session_get_report_sync(NtprofSession *self, GCancellable *
         g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
         if (!np_dbus_session_call_get_report_sync(self->proxy, no_options(), NULL, &handle, &fds, cancellable,
                                                   &local_error)) {
-                np_error_localize(&local_error, self->label);
+                localize(self, &local_error);
                 g_propagate_error(error, g_steal_pointer(&local_error));
                 return NULL;
         }

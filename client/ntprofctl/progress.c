@@ -46,7 +46,7 @@ char *progress_text(const ProgressFacts *facts)
                         *lost = output_count(facts->lost);
         g_string_append_printf(text, "%s commands", commands);
         if (facts->state == NTPROF_SESSION_STATE_RECORDING)
-                g_string_append_printf(text, " (%s/s)", rate);
+                g_string_append_printf(text, ", %s/s", rate);
         g_string_append_printf(text, ", %s sampled", sampled);
         if (facts->has_target)
                 g_string_append_printf(text, ", %s joined", joined);

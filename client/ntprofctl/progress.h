@@ -14,7 +14,7 @@ typedef struct {
         gboolean has_target;
 } ProgressFacts;
 
-/* "3.2 s of 10 s: 42.1k commands (13.3k/s), 3066 sampled, 3060 joined, 6 lost" */
+/* "3.2 s of 10 s: 42.1k commands, 13.3k/s, 3066 sampled, 3060 joined, 6 lost" */
 char *progress_text(const ProgressFacts *facts);
 
 typedef struct Progress Progress;

@@ -171,8 +171,9 @@ char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
         *ret_usable = boolean_member(usable, "host");
 
         g_autoptr(GString) text = g_string_new(NULL);
-        g_string_append_printf(text, "kernel %s, ntprofd %s\n", or_empty(string_member(document, "kernel")),
-                               or_empty(string_member(document, "ntprof_version")));
+        const char *version = string_member(document, "ntprof_version");
+        g_string_append_printf(text, "kernel %s%s%s\n", or_empty(string_member(document, "kernel")), version ? ", ntprofd " : "",
+                               or_empty(version));
         for (gsize i = 0; i < G_N_ELEMENTS(sides); i++)
                 add_side(text, sides[i], usable, plan);
         return g_strdup(text->str);

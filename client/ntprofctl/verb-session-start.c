@@ -7,8 +7,8 @@
 #define DESCRIPTION \
         "Stays with the session, shows on stderr how far it is, and prints the report on\n" \
         "stdout when the session ends: after the duration, or on Ctrl-C (a second one\n" \
-        "leaves without a report). A session ends with the program that started it, except\n" \
-        "with --detach.\n" \
+        "leaves without a report). A session ends with the program that started it,\n" \
+        "except with --detach.\n" \
         "\n" \
         "NAME is as nvme6n1, /dev/nvme6n1 or a path device of it, nvme6c6n1.\n" \
         "TIME is as in systemd.time(7): 10s, 500ms, '1min 30s', 2h.\n" \

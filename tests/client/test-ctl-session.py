@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sessions from start to remove, and their reports, by ntprofctl."""
+
+import json
+
+import tap
+from ctl import NO_REPORT, NO_SUCH_SESSION, SESSION_BUSY, SESSION_CANCELLED, attached, finish, long, run, short
+from service import Service
+
+
+def with_long(function) -> None:
+    """A case that needs a session that goes on."""
+
+    def call(_service: Service) -> None:
+        with long() as service:
+            function(service)
+
+    call.__name__ = function.__name__
+    tap.case(call)
+
+
+START = ("session", "start", "--namespace", "nvme6n1")
+
+
+@tap.case
+def start_prints_the_report(service: Service) -> None:
+    result = run(service, *START, "--sample", "all")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("session     1, 2.0 s from "), lines[0]
+    assert any(line.startswith("== read 4KiB nvme6n1: 1500 commands sampled") for line in lines), result.stdout
+    assert "largest: storage" in result.stdout
+    assert all(len(line) <= 84 for line in lines if not line.startswith("== ")), lines      # the shape of docs/model.md
+    assert result.stderr.splitlines()[0] == "session 1: recording nvme6n1; Ctrl-C ends it and prints the report", result.stderr
+    assert "\r" not in result.stderr and "\033" not in result.stderr + result.stdout
+
+
+@tap.case
+def start_prints_the_report_as_json(service: Service) -> None:
+    report = json.loads(run(service, *START, "--sample=all", "--json").stdout)
+    assert report["schema"] == "org.ntprof.report/1" and report["session"]["sampled"] == 2000, report
+
+
+@tap.case
+def namespaces_have_three_names(service: Service) -> None:
+    for name in ("nvme6n1", "nvme6c6n1"):
+        run(service, "session", "start", "-n", name, "-d", "50ms")
+
+
+@with_long
+def a_duration_ends_it(service: Service) -> None:
+    result = run(service, *START, "--duration", "1s 200ms")
+    assert "recording nvme6n1 for 1 s 200 ms; Ctrl-C ends it earlier" in result.stderr, result.stderr
+    shown = json.loads(run(service, "session", "show", "1", "--json").stdout)
+    assert shown["duration_usec"] == 1_200_000 and 1_200_000 <= shown["recorded_usec"] < 1_800_000, shown
+    assert not shown["keep"]
+
+
+@tap.case
+def no_sessions(service: Service) -> None:
+    assert run(service, "session", "list").stdout.startswith("No sessions.")
+    assert json.loads(run(service, "session", "list", "--json").stdout) == {"schema": "org.ntprof.sessions/1", "sessions": []}
+    result = run(service, "report", status=NO_REPORT)
+    assert result.stdout == "" and "session start --namespace" in result.stderr, result.stderr
+
+
+@with_long
+def a_detached_session_goes_on(service: Service) -> None:
+    result = run(service, *START, "--detach")
+    assert result.stdout.splitlines() == [
+        "session 1: recording nvme6n1", "'ntprofctl session stop 1' ends it, 'ntprofctl report 1' prints its report"], result.stdout
+    assert result.stderr == ""
+
+    rows = [line.split() for line in run(service, "session", "list").stdout.splitlines()]
+    assert rows[0] == ["ID", "NAMESPACE", "STATE", "OWNER", "STARTED", "RECORDED", "COMMANDS", "SAMPLED"]
+    assert rows[1][:3] == ["1", "nvme6n1", "recording"], rows
+
+    assert "report 1" in run(service, "report", status=NO_REPORT).stderr
+    assert run(service, "report", "1").stdout.startswith("session     1, ")
+    assert "remove" not in run(service, "session", "remove", "1", status=SESSION_BUSY).stdout
+
+    assert run(service, "session", "stop", "1").stdout == "session 1: finished; 'ntprofctl report 1' prints its report\n"
+    assert run(service, "session", "show", "1").stdout.startswith("session 1: finished\n")
+    assert run(service, "report").stdout == run(service, "report", "1").stdout
+    run(service, "session", "remove", "1")
+    assert "1: no such session" in run(service, "session", "show", "1", status=NO_SUCH_SESSION).stderr
+    assert "1: no such session" in run(service, "report", "1", status=NO_SUCH_SESSION).stderr
+
+
+@with_long
+def a_detached_session_as_json(service: Service) -> None:
+    session = json.loads(run(service, *START, "--detach", "--json", "--duration=1h", "--sample=1/4").stdout)
+    assert session["schema"] == "org.ntprof.session/1" and session["id"] == "1" and session["state"] == "recording"
+    assert session["keep"] and session["duration_usec"] == 3_600_000_000 and session["sample"] == "1/4"
+    listed = json.loads(run(service, "session", "list", "--json").stdout)["sessions"]
+    shown = json.loads(run(service, "session", "show", "1", "--json").stdout)
+    assert [s["id"] for s in listed] == ["1"] and set(listed[0]) | {"schema"} == set(shown)
+
+
+@with_long
+def a_cancelled_session_has_no_report(service: Service) -> None:
+    run(service, *START, "--detach")
+    result = run(service, "session", "cancel", "1")
+    assert result.stdout == result.stderr == ""
+    assert run(service, "session", "show", "1").stdout.startswith("session 1: cancelled\n")
+    assert "cancelled" in run(service, "session", "list").stdout
+    assert "cancelled" in run(service, "report", "1", status=NO_REPORT).stderr
+    run(service, "report", status=NO_REPORT)
+    assert "session 1 was cancelled" in run(service, "session", "stop", "1").stdout
+
+
+@with_long
+def several_at_once_and_one_that_is_not(service: Service) -> None:
+    for _ in range(3):
+        run(service, *START, "--detach")
+    result = run(service, "session", "stop", "1", "7", "/org/ntprof1/session/3", status=NO_SUCH_SESSION)
+    assert [line.split(":")[0] for line in result.stdout.splitlines()] == ["session 1", "session 3"], result.stdout
+    assert result.stderr == "ntprofctl: 7: no such session\n", result.stderr
+    states = {s["id"]: s["state"] for s in json.loads(run(service, "session", "list", "--json").stdout)["sessions"]}
+    assert states == {"1": "finished", "2": "recording", "3": "finished"}, states
+    run(service, "session", "cancel", "2")
+    run(service, "session", "remove", "1", "2", "3")
+    assert run(service, "session", "list").stdout.startswith("No sessions.")
+
+
+@with_long
+def stopped_by_another_it_prints_its_report(service: Service) -> None:
+    process = attached(service)
+    run(service, "session", "stop", "1")
+    assert "largest: " in finish(process).stdout
+
+
+@with_long
+def cancelled_by_another_it_says_so(service: Service) -> None:
+    process = attached(service)
+    run(service, "session", "cancel", "1")
+    result = finish(process, SESSION_CANCELLED)
+    assert result.stdout == "" and "ntprofctl: session 1 was cancelled: it has no report\n" in result.stderr, result.stderr
+
+
+@with_long
+def an_attached_session_ends_with_ntprofctl(service: Service) -> None:
+    process = attached(service)
+    process.kill()
+    process.communicate()
+    client = service.client()
+    path = next(iter(client.sessions()))
+    client.wait_state(path, "finished")
+    assert client.get(path, "Result") == "cancelled"
+
+
+@tap.case
+def show_tells_all(service: Service) -> None:
+    run(service, *START, "--sample=all")
+    text = run(service, "session", "show", "1").stdout
+    for row in ("namespace  nvme6n1", "sample     all", "commands   2000", "sampled    2000", "joined     2000", "lost       none",
+                "target     recorded too", "hooks      H0  tp_btf        block_bio_queue"):
+        assert f"  {row}\n" in text, (row, text)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@tap.case
+def check_tells_what_can_be_measured(service: Service) -> None:
+    text = run(service, "check").stdout
+    assert text.startswith("kernel 6.1.0-test-amd64") and "\nhost side: can be recorded\n" in text, text
+    assert json.loads(run(service, "check", "--json").stdout)["schema"] == "org.ntprof.inspection/1"
+
+
+tap.main(short)
