@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from . import apt, cache, progress
+from .errors import BedError
 
 DEBIAN = "bookworm"
 _GUEST = Path(__file__).with_name("guest")
@@ -21,9 +22,25 @@ def packages() -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def _as_root(argv: list[str]) -> list[str]:
-    """argv, in a user namespace where it is root when we are not."""
-    return argv if os.geteuid() == 0 else ["mmdebstrap", "--unshare-helper", *argv]
+_PACK = """
+work=$(mktemp --directory --tmpdir ntprof-rootfs.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/root"
+tar --directory="$work/root" --extract --exclude="./dev/*"
+mkfs.erofs --quiet -zlz4 "$work/image" "$work/root" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+cat "$work/image"
+"""
+"""Standard input and output, as it may run as another user: the root of a user namespace, whose files it owns."""
+
+
+def _pack(tar: Path, image: Path) -> None:
+    """Turn a tar archive into an erofs image with the same owners and modes."""
+    helper = [] if os.geteuid() == 0 else ["mmdebstrap", "--unshare-helper"]
+    with tar.open("rb") as source, image.open("wb") as target:
+        done = subprocess.run([*helper, "bash", "-euc", _PACK], stdin=source, stdout=target, stderr=subprocess.PIPE,
+                              check=False)
+    if done.returncode != 0:
+        raise BedError(f"root file system: cannot make {image}:\n{done.stderr.decode(errors='replace')}")
 
 
 def _make(image: Path) -> None:
@@ -43,11 +60,8 @@ def _make(image: Path) -> None:
              f"--customize-hook={_GUEST}/customize.sh \"$1\"",
              DEBIAN, str(tar), str(work / "sources.list")],
             log, "root file system")
-        script = 'mkdir "$1/root" && tar -C "$1/root" -xf "$1/root.tar" && ' \
-                 'mkfs.erofs --quiet -zlz4 "$2" "$1/root" >/dev/null && rm -rf "$1/root"'
-        progress.run_logged(_as_root(["sh", "-ec", script, "sh", str(work), str(image)]), log, "root file system")
+        _pack(tar, image)
     finally:
-        subprocess.run(_as_root(["rm", "-rf", str(work / "root")]), check=False)
         shutil.rmtree(work, ignore_errors=True)
     progress.say(f"root file system: done ({image.stat().st_size >> 20} MiB)")
 
