@@ -7,6 +7,23 @@
 #define BAR_WIDTH 20
 #define WRAP 80
 
+locale_t np_text_begin(void)
+{
+        static locale_t plain;
+
+        if (g_once_init_enter(&plain)) {
+                locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t) 0);
+
+                g_once_init_leave(&plain, c);
+        }
+        return uselocale(plain);
+}
+
+void np_text_end(locale_t before)
+{
+        uselocale(before);
+}
+
 char *np_text_size(guint64 bytes)
 {
         static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
@@ -233,6 +250,7 @@ static void append_losses(GString *out, const NpReport *report)
 
 char *np_report_to_text(const NpReport *report)
 {
+        locale_t before = np_text_begin();
         GString *out = g_string_new(NULL);
 
         append_header(out, report);
@@ -242,5 +260,7 @@ char *np_report_to_text(const NpReport *report)
         append_losses(out, report);
         for (guint i = 0; i < report->warnings->len; i++)
                 append_wrapped(out, "warning: ", "  ", report->warnings->pdata[i]);
+
+        np_text_end(before);
         return g_string_free(out, FALSE);
 }

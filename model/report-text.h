@@ -4,9 +4,15 @@
  */
 #pragma once
 
+#include <locale.h>
+
 #include "report.h"
 
 G_BEGIN_DECLS
+
+/* Between the two, this thread prints numbers with a point, whatever the user's language: scripts read reports. */
+locale_t np_text_begin(void);
+void np_text_end(locale_t before);
 
 /* "4KiB", "512B", "4.5KiB" */
 char *np_text_size(guint64 bytes);

@@ -15,9 +15,9 @@
 #define QD_MIN 0.01
 /* A share is compared with 1/N when chance alone would not explain the difference. */
 #define SIGMAS 5
-/* A quantile needs ten records above it to be more than one odd command. */
-#define P99_RECORDS 1000
-#define P999_RECORDS 10000
+/* With fewer the quantile is the maximum. */
+#define P99_RECORDS 100
+#define P999_RECORDS 1000
 #define NAMES_MAX 3
 
 G_GNUC_PRINTF(2, 3)
@@ -90,8 +90,8 @@ static void warn_negative_network(NpReport *report)
 
         list = join_names(names);
         percent = np_text_percent((double) negative / joined);
-        warn(report, "The network time of %" G_GUINT64_FORMAT " commands (%s of %s) came out below zero: the receiver was faster "
-             "than the sender's call returned, as over loopback. The sums are right, small network times are not.",
+        warn(report, "The network time of %" G_GUINT64_FORMAT " commands (%s of %s) came out below zero: the receiver had the data before "
+             "the sender's call returned, as over loopback. The sums are right, small network times are not.",
              negative, percent, list);
 }
 
@@ -154,7 +154,7 @@ static void warn_few(NpReport *report, guint64 records, guint64 at_least, const 
                 return;
 
         list = join_names(names);
-        warn(report, "Fewer than %" G_GUINT64_FORMAT " commands are too few for %s: %s.", records, quantile, list);
+        warn(report, "%s just the slowest of fewer than %" G_GUINT64_FORMAT " commands in %s.", quantile, records, list);
 }
 
 static void warn_queue_depth(NpReport *report)
@@ -196,6 +196,8 @@ static void warn_untold(NpReport *report)
 
 void np_report_add_warnings(NpReport *report)
 {
+        locale_t before = np_text_begin();
+
         warn_nothing(report);
         warn_sampling(report);
         warn_losses(report);
@@ -204,6 +206,8 @@ void np_report_add_warnings(NpReport *report)
         warn_merged(report, report->facts->target_hooks, "target");
         warn_negative_network(report);
         warn_queue_depth(report);
-        warn_few(report, P99_RECORDS, 0, "p99 and p99.9");
-        warn_few(report, P999_RECORDS, P99_RECORDS, "p99.9");
+        warn_few(report, P99_RECORDS, 0, "p99 and p99.9 are");
+        warn_few(report, P999_RECORDS, P99_RECORDS, "p99.9 is");
+
+        np_text_end(before);
 }

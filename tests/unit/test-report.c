@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <locale.h>
 #include <string.h>
 
 #include "report-text.h"
@@ -101,6 +102,25 @@ static void test_numbers(void)
         check_percent(0.00996, "1.0 %");
 }
 
+static void test_language(void)
+{
+        static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "es_ES.UTF-8", "it_IT.UTF-8", "pl_PL.UTF-8" };
+        g_autoptr(NpReport) report = sample_reports[0].make();
+        g_autofree char *plain = np_report_to_text(report), *text = NULL;
+        gsize i = 0;
+
+        while (i < G_N_ELEMENTS(commas) && !setlocale(LC_NUMERIC, commas[i]))
+                i++;
+        if (i == G_N_ELEMENTS(commas)) {
+                g_test_skip("no language with a decimal comma is installed");
+                return;
+        }
+
+        text = np_report_to_text(report);
+        setlocale(LC_NUMERIC, "C");
+        g_assert_cmpstr(text, ==, plain);
+}
+
 static void test_losses_table(void)
 {
         for (guint i = 0; i < NP_LOSS_COUNT; i++) {
@@ -134,6 +154,7 @@ int main(int argc, char **argv)
         }
         g_test_add_func("/report/example", test_example);
         g_test_add_func("/report/numbers", test_numbers);
+        g_test_add_func("/report/language", test_language);
         g_test_add_func("/report/losses-table", test_losses_table);
         g_test_add_func("/report/copy", test_copy);
         return g_test_run();

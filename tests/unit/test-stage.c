@@ -142,6 +142,13 @@ static void test_components(void)
         g_assert_false(times.components_known & 1u << NP_COMPONENT_RESPONSE);
         g_assert_true(times.components_known & 1u << NP_COMPONENT_DRIVE);
 
+        /* whether it waited is then not known */
+        c.host.header.flags |= NP_F_H0_UNSEEN;
+        c.host.h[NP_H0] = c.host.h[NP_H1];
+        np_stage_times(&c.host, &c.target, &times);
+        g_assert_false(times.components_known & 1u << NP_COMPONENT_TAG_WAIT);
+        g_assert_cmpint(times.tag_wait_ns, ==, 0);
+
         test_command(&c, TEST_FLUSH, 1000);
         np_stage_times(&c.host, &c.target, &times);
         g_assert_false(times.components_known & 1u << NP_COMPONENT_DRIVE);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recordings that the bus tests make in Python are what C reads: same layouts, same hash, same seed. */
+#include "daemon/capture/recording.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#include "../../bpf/sample-hash.h"
+
+#define MAKE_REPLAY "/usr/bin/python3 '%s/../bus/make_replay.py' --seconds 0.1 --rate 100 '%s'"
+
+static char *made;
+
+static Recording *open_made(void)
+{
+        _cleanup_error_ Error error = ERROR_INIT;
+        Recording *recording = NULL;
+
+        recording_open(made, &recording, &error);
+        g_assert_cmpstr(error.message, ==, NULL);
+        return recording;
+}
+
+static void test_facts(void)
+{
+        _cleanup_(recording_freep) Recording *recording = open_made();
+        const NamespacePath *path = recording->facts->namespace->paths;
+
+        g_assert_cmpstr(recording->facts->machine, ==, "host-a");
+        g_assert_cmpuint(recording->facts->start_ns, ==, 1000 * NSEC_PER_SEC);
+        g_assert_cmpuint(recording->end_ns, ==, 1000 * NSEC_PER_SEC + 100 * NSEC_PER_MSEC);
+        g_assert_cmpstr(recording->facts->namespace->name, ==, "nvme6n1");
+        g_assert_cmpuint(recording->facts->namespace->n_paths, ==, 1);
+        g_assert_cmpstr(path->disk, ==, "nvme6c6n1");
+        g_assert_true(path->local);
+        g_assert_cmpuint(recording->facts->n_hooks, ==, 5);
+        g_assert_nonnull(recording->facts->inspection);
+}
+
+static void check_host(const RecordingFrame *frame, uint32_t seed)
+{
+        const struct np_host_record *host = frame->data;
+
+        g_assert_cmpuint(frame->size, ==, sizeof(*host));
+        g_assert_true(np_host_record_valid(host));
+        g_assert_cmpint(np_host_record_defect(host), ==, NP_DEFECT_NONE);
+        g_assert_cmphex(host->header.hash, ==, np_sample_hash(&host->header.id, seed));
+        g_assert_cmpuint(host->h[NP_H1] - host->h[NP_H0], ==, 500);
+        g_assert_cmpuint(host->r2t_rounds, ==, host->header.id.opcode == 1);
+        g_assert_cmpuint(frame->time_ns, ==, host->h[NP_H8]);
+}
+
+static void check_target(const RecordingFrame *frame, uint32_t seed)
+{
+        const struct np_target_record *target = frame->data;
+
+        g_assert_cmpuint(frame->size, ==, sizeof(*target));
+        g_assert_true(np_target_record_valid(target));
+        g_assert_cmpint(np_target_record_defect(target), ==, NP_DEFECT_NONE);
+        g_assert_cmphex(target->header.hash, ==, np_sample_hash(&target->header.id, seed));
+        g_assert_cmpuint(target->fetch_ns, ==, target->header.id.opcode == 1 ? 50000 : 0);
+}
+
+static void test_frames(void)
+{
+        _cleanup_(recording_freep) Recording *recording = open_made();
+        _cleanup_(recording_reader_freep) RecordingReader *reader = NULL;
+        uint32_t seed = namespace_seed(recording->facts->namespace->paths[0].hostnqn);
+        unsigned n[REPLAY_END + 1] = {};
+        g_autofree CaptureCounters *counters = g_new0(CaptureCounters, 1);
+        struct replay_iostat iostat;
+        RecordingFrame frame;
+        int r;
+
+        g_assert_cmpint(recording_reader_new(recording, &reader, NULL), ==, 0);
+        while ((r = recording_reader_next(reader, &frame, NULL)) > 0) {
+                n[frame.type]++;
+                if (frame.type == REPLAY_HOST_RECORD)
+                        check_host(&frame, seed);
+                else if (frame.type == REPLAY_TARGET_RECORD)
+                        check_target(&frame, seed);
+                else if (frame.type == REPLAY_COUNTERS)
+                        g_assert_cmpint(recording_frame_counters(&frame, counters), ==, 0);
+                else if (frame.type == REPLAY_IOSTAT)
+                        g_assert_cmpint(recording_frame_iostat(&frame, &iostat, NULL), ==, 0);
+        }
+        g_assert_cmpint(r, ==, 0);
+        g_assert_cmpuint(n[REPLAY_HOST_RECORD], ==, 10);
+        g_assert_cmpuint(n[REPLAY_TARGET_RECORD], ==, 10);
+        g_assert_cmpuint(n[REPLAY_COUNTERS], ==, 2);
+        g_assert_cmpuint(n[REPLAY_IOSTAT], ==, 2);
+        g_assert_cmpuint(n[REPLAY_END], ==, 1);
+        g_assert_cmpuint(counters->host[NP_C_COMMANDS], ==, 10);
+        g_assert_cmpuint(counters->host[NP_C_EMITTED], ==, 10);
+        g_assert_cmpuint(counters->n_kinds, ==, 2);
+        g_assert_cmphex(counters->kinds[0].key, ==, NP_KIND_KEY(0, 1, 127));
+        g_assert_cmpuint(counters->kinds[0].count, ==, 2);
+        g_assert_cmpuint(iostat.ios, ==, 1010);
+}
+
+static void test_facts_round_trip(void)
+{
+        _cleanup_(recording_freep) Recording *recording = open_made();
+        g_autofree char *json = recording_facts_to_json(recording->facts), *again = NULL, *why = NULL;
+        _cleanup_(recording_facts_freep) RecordingFacts *read = NULL;
+
+        g_assert_cmpint(recording_facts_from_json(json, strlen(json), &read, &why), ==, 0);
+        again = recording_facts_to_json(read);
+        g_assert_cmpstr(json, ==, again);
+}
+
+int main(int argc, char **argv)
+{
+        g_autofree char *dir = NULL, *command = NULL;
+        int r;
+
+        g_test_init(&argc, &argv, NULL);
+        dir = g_dir_make_tmp("ntprof-recording.XXXXXX", NULL);
+        made = g_build_filename(dir, "made.ntprof", NULL);
+        command = g_strdup_printf(MAKE_REPLAY, g_test_get_dir(G_TEST_DIST), made);
+        g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, &r, NULL));
+        g_assert_cmpint(r, ==, 0);
+
+        g_test_add_func("/recording/facts", test_facts);
+        g_test_add_func("/recording/frames", test_frames);
+        g_test_add_func("/recording/facts-round-trip", test_facts_round_trip);
+        r = g_test_run();
+        g_remove(made);
+        g_rmdir(dir);
+        g_free(made);
+        return r;
+}
