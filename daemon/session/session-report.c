@@ -33,30 +33,23 @@ static void add_losses(const Session *s, NpReportFacts *facts)
 
 static void add_paths(const Session *s, NpReportFacts *facts)
 {
-        for (size_t i = 0; i < s->namespace->n_paths; i++) {
-                const NamespacePath *from = s->namespace->paths + i;
-                NpReportPath *path = g_new0(NpReportPath, 1);
+        const NamespaceInfo *info = s->namespace;
 
-                path->namespace_name = g_strdup(s->namespace->name);
-                path->path_name = g_strdup(from->disk);
-                path->controller = g_strdup(from->controller);
-                path->transport = g_strdup(from->transport);
-                path->traddr = g_strdup(from->traddr);
-                path->block_size = s->namespace->block_size;
-                g_ptr_array_add(facts->paths, path);
+        for (size_t i = 0; i < info->n_paths; i++) {
+                const NamespacePath *path = info->paths + i;
+
+                g_ptr_array_add(facts->paths, np_report_path_new(info->name, path->disk, path->controller, path->transport,
+                                                                 path->traddr, info->block_size));
         }
 }
 
 static void add_hooks(const Session *s, NpReportFacts *facts)
 {
         for (guint i = 0; i < s->hooks->len; i++) {
-                const SessionHook *from = &g_array_index(s->hooks, SessionHook, i);
-                NpReportHook *hook = g_new0(NpReportHook, 1);
+                const SessionHook *hook = &g_array_index(s->hooks, SessionHook, i);
 
-                hook->boundary = g_strdup(from->boundary);
-                hook->mechanism = g_strdup(from->mechanism);
-                hook->symbol = g_strdup(from->symbol);
-                g_ptr_array_add(from->target ? facts->target_hooks : facts->host_hooks, hook);
+                g_ptr_array_add(hook->target ? facts->target_hooks : facts->host_hooks,
+                                np_report_hook_new(hook->boundary, hook->mechanism, hook->symbol));
         }
 }
 

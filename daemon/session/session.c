@@ -165,10 +165,11 @@ static void read_losses(Session *s, const NpReport *report)
                 s->losses[i] = report->facts->losses[i];
 }
 
-static int set_threshold(Session *s)
+/* since_ns is taken before, or is 0 when nothing is recorded yet: the target's threshold is then never believed to be
+ * higher than it was. */
+static int set_threshold(Session *s, uint64_t since_ns)
 {
-        /* The time is taken before: the target's threshold is then never believed to be higher than it was. */
-        np_analysis_target_threshold(s->analysis, capture_now(s), s->sampling.threshold);
+        np_analysis_target_threshold(s->analysis, since_ns, s->sampling.threshold);
         return s->capture->ops->set_threshold(s->capture, s->sampling.threshold);
 }
 
@@ -291,7 +292,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
         s->recorded_ns = now - s->resumed_ns;
         r = read_counters(s);
         if (r >= 0 && sampling_update(&s->sampling, now, s->commands))
-                r = set_threshold(s);
+                r = set_threshold(s, capture_now(s));
         if (r < 0) {
                 session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: the programs' maps cannot be used: %s", s->namespace->name,
                              g_strerror(-r));
@@ -361,7 +362,7 @@ static int on_start(sd_event_source *source, void *userdata)
         s->observer->changed(s, SESSION_CHANGED_HOOKS, s->observer->userdata);
 
         sampling_start(&s->sampling, &s->options.sample, capture_now(s));
-        r = set_threshold(s);
+        r = set_threshold(s, 0);
         if (r < 0)
                 goto fail;
 

@@ -228,7 +228,7 @@ void fake_backend_free(FakeBackend *fake)
 
 void fake_command(FakeBackend *fake, bool target)
 {
-        uint64_t h0 = now_ns(CLOCK_MONOTONIC) - 1000000, n = fake->counters.host[NP_C_SAMPLED];
+        uint64_t h0 = now_ns(CLOCK_MONOTONIC), n = fake->counters.host[NP_C_SAMPLED];
         struct np_record_header header = {
                 .kind = NP_RECORD_HOST,
                 .version = NP_RECORD_VERSION,

@@ -6,6 +6,7 @@
 #include <glib/gstdio.h>
 
 #include "../../bpf/sample-hash.h"
+#include "../../model/stage.h"
 
 #define MAKE_REPLAY "/usr/bin/python3 '%s/../bus/make_replay.py' --seconds 0.1 --rate 100 '%s'"
 
