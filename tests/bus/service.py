@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -166,7 +167,7 @@ class Service:
         (folder / "bus.conf").write_text(CONFIG.format(folder=folder, policy=policy))
         self.bus = subprocess.Popen(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={folder}/bus.conf"],
                                     stderr=subprocess.DEVNULL)
-        wait_until(lambda: (folder / "bus").exists(), "the bus to listen")
+        wait_until(lambda: _listens(folder / "bus"), "the bus to listen")
 
     def client(self) -> Client:
         client = Client(self.address)
@@ -224,6 +225,12 @@ class Service:
                     client.close()
             self.bus.terminate()
             self.bus.wait()
+
+
+def _listens(path: Path) -> bool:
+    """A socket is there before it listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 def wait_until(done: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
