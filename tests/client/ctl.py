@@ -52,16 +52,11 @@ def finish(process: subprocess.Popen, status: int | None = 0) -> subprocess.Comp
 
 
 def attached(service: Service, *options: str, **how: object) -> subprocess.Popen:
-    """`session start`, returned when it records."""
+    """`session start`, returned when it records and ntprofctl knows."""
     process = popen(service.address, "session", "start", "--namespace", "nvme6n1", "--sample", "all", *options, **how)
     client = service.client()
-
-    def recording() -> bool:
-        if process.poll() is not None:
-            raise AssertionError(f"ntprofctl ended early: {finish(process, None)}")
-        return any(s["State"] == "recording" and s["Commands"] > 0 for s in client.sessions().values())
-
-    wait_until(recording, "the session to record")
+    read_line(process, ": recording nvme6n1")
+    wait_until(lambda: any(s["Commands"] > 0 for s in client.sessions().values()), "commands")
     return process
 
 

@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What goes wrong is told on standard error, with the exit status of --help, and nothing on standard output."""
 
+import contextlib
 import os
 import signal
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
+from gi.repository import GLib
+
+import make_replay
 import tap
-from ctl import (ACCESS_DENIED, NO_SERVICE, NO_SUCH_NAMESPACE, USAGE, bus_only, environment, popen, finish, run, short)
-from service import NAME, Service, private_bus
+from ctl import ACCESS_DENIED, NO_SERVICE, NO_SUCH_NAMESPACE, USAGE, bus_only, environment, finish, popen, run, short
+from service import NAME, NTPROFD, OPEN_POLICY, Service, private_bus, spin, wait_until
 
 
 def fails(service: Service | None, status: int, *arguments: str, **how: object) -> str:
@@ -52,6 +59,37 @@ def the_bus_does_not_let_us(_service: Service) -> None:
         service.start()
         message = fails(service, ACCESS_DENIED, "session", "list")
         assert "group ntprof" in message, message
+
+
+@contextlib.contextmanager
+def activatable(command: str) -> Iterator[Service]:
+    """A bus that starts command when somebody asks for ntprofd; {bus} is its address."""
+    with tempfile.TemporaryDirectory(prefix="ntprof-services.") as folder:
+        with private_bus(OPEN_POLICY + f"<servicedir>{folder}</servicedir>") as service:
+            text = f"[D-BUS Service]\nName={NAME}\nExec={command.format(bus=service.address)}\n"
+            (Path(folder) / f"{NAME}.service").write_text(text)
+            os.kill(service.bus.pid, signal.SIGHUP)     # dbus-daemon reads its folders again
+            yield service
+
+
+@tap.case
+def the_bus_starts_the_daemon(_service: Service) -> None:
+    with tempfile.TemporaryDirectory(prefix="ntprof-replay.") as folder:
+        recording = Path(folder) / "recording"
+        make_replay.recording().write(recording)
+        with activatable(f"{NTPROFD} --bus {{bus}} --replay {recording} --exit-on-idle 1") as service:
+            wait_until(lambda: run(service, "session", "list", status=None).returncode == 0, "the bus to know the service")
+            assert "largest: " in run(service, "session", "start", "-n", "nvme6n1", "--sample=all").stdout
+
+
+@tap.case
+def the_daemon_does_not_start(_service: Service) -> None:
+    with activatable("/bin/false") as service:
+        def message() -> str:
+            return fails(service, NO_SERVICE, "session", "list")
+
+        wait_until(lambda: "isn't on the bus" not in message(), "the bus to know the service")
+        assert message().startswith("ntprofctl: ntprofd could not be started: "), message()
 
 
 @tap.case
@@ -149,24 +187,11 @@ def what_owns_the_name_is_not_ntprofd(_service: Service) -> None:
     with bus_only() as service:
         other = service.client()
         other.connection.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
-                                   _name_request(), None, 0, -1, None)
+                                   GLib.Variant("(su)", (NAME, 0)), None, 0, -1, None)
         process = popen(service.address, "session", "list")
-        _serve_until(process)
+        spin(lambda: process.poll() is not None, "ntprofctl to give up")     # Gio says that there is no such object
         result = finish(process, None)
         assert result.returncode not in (0, USAGE) and result.stderr.startswith("ntprofctl: "), result
-
-
-def _name_request():
-    from gi.repository import GLib
-
-    return GLib.Variant("(su)", (NAME, 0))
-
-
-def _serve_until(process: subprocess.Popen) -> None:
-    """Gio answers what is called on an object that is not there."""
-    from service import spin
-
-    spin(lambda: process.poll() is not None, "ntprofctl to give up")
 
 
 tap.main(short)

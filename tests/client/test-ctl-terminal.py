@@ -2,28 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """On a terminal: one line of progress that is drawn again and again and then goes, and colours unless NO_COLOR is set."""
 
+import contextlib
 import re
+from collections.abc import Iterator
 
 import make_replay
 import tap
-from ctl import Terminal, environment, finish, popen, private_bus, run
-from service import Service
+from ctl import Terminal, environment, finish, popen, run
+from service import Service, private_bus
 
 LINE_START = "\r"
 ERASE = "\033[K"
 
 
-def slow():
-    """Sessions of a second."""
-    import contextlib
-
-    @contextlib.contextmanager
-    def fixture():
-        with private_bus() as service:
-            service.start(make_replay.recording(seconds=1.5, rate=1000), speed=1)
-            yield service
-
-    return fixture()
+@contextlib.contextmanager
+def slow() -> Iterator[Service]:
+    """Sessions that last long enough to be seen."""
+    with private_bus() as service:
+        service.start(make_replay.recording(seconds=3, rate=1000), speed=1)
+        yield service
 
 
 @tap.case
