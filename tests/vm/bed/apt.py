@@ -7,6 +7,7 @@ Which archive to ask comes from the machine's apt configuration; nothing of it i
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import subprocess
 import time
@@ -29,10 +30,9 @@ class _Index:
     codename: str
 
 
-def _indexes() -> list[_Index]:
-    """The machine's own Debian package indexes (component main)."""
+def _read_indexes(options: list[str]) -> list[_Index]:
     out = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
+        ["apt-get", *options, "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"],
         check=True, capture_output=True, text=True).stdout
     found = []
@@ -40,6 +40,26 @@ def _indexes() -> list[_Index]:
         origin, uri, codename, component = line.split("|")
         if origin == "Debian" and component == "main":
             found.append(_Index(uri, codename))
+    return found
+
+
+@functools.cache
+def _indexes() -> list[_Index]:
+    """The machine's own Debian package indexes (component main)."""
+    found = _read_indexes([])
+    if found:
+        return found
+    # Its package lists were never fetched, or removed, as container images do: fetch them into a folder of ours.
+    folder = cache.root() / "apt" / "machine"
+    options = [f"-oDir::State::Lists={folder}/lists", f"-oDir::Cache={folder}/cache", "-oAPT::Sandbox::User=root"]
+    with cache.lock("apt-machine"):
+        for part in ("lists/partial", "cache/archives/partial"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        found = _read_indexes(options)
+        if not found:
+            progress.say("apt: this machine has no package lists; fetching them into the cache folder")
+            progress.run_logged(["apt-get", *options, "-qq", "update"], folder / "update.log", "apt")
+            found = _read_indexes(options)
     return found
 
 

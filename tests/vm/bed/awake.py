@@ -2,8 +2,8 @@
 """Let a machine with icount run only while somebody uses it.
 
 Its time is virtual: an idle guest's clock leaps from timer to timer, which takes a whole core for as long as it is up.
-So it stands still (stopped by QMP) unless a command runs in it. Users hold a shared lock, which ends with their process;
-who lets go and gets the exclusive one was the last.
+So it stands still (stopped by QMP) unless a command runs in it. Users hold a shared lock, which ends with their
+process; who lets go and gets the exclusive one was the last.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from . import layout, places, staging
 from .boot import boot
@@ -57,9 +58,10 @@ class Bed:
         if not file.exists():
             others = ", ".join(places.names()) or "none"
             raise BedError(f"bed {name} is not up (beds: {others}); bring it up with: ./dev bed up --name {name}")
-        stored = json.loads(file.read_text())
+        stored: dict[str, Any] = json.loads(file.read_text())
         try:
-            facts = Facts(**{**stored, "wish": Wish(**stored["wish"])})
+            wish = Wish(**stored.pop("wish"))
+            facts = Facts(wish, **stored)
         except TypeError as error:
             raise BedError(f"bed {name} was brought up by another version of this program; end it with: "
                            f"./dev bed down --name {name}") from error

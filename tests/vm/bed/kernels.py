@@ -70,7 +70,7 @@ def _newest(suite: apt.Suite) -> str:
 def _matching(suite: apt.Suite, version: str) -> str | None:
     """The suite's newest complete release of a version like "7.2"."""
     found = suite.query("search", "--names-only", rf"^linux-image-{re.escape(version)}\..*-{FLAVOUR}$")
-    releases = re.findall(rf"^linux-image-({re.escape(version)}\.\d\S*-{FLAVOUR})\s", found, re.MULTILINE)
+    releases: list[str] = re.findall(rf"^linux-image-({re.escape(version)}\.\d\S*-{FLAVOUR})\s", found, re.MULTILINE)
     plain = [release for release in releases if not re.search(r"cloud|rt-|dbg|unsigned", release)]
 
     def order(release: str) -> list[int]:

@@ -20,9 +20,10 @@ def execute(path: Path, command: str, **arguments: Any) -> Any:
         connection.connect(str(path))
         with connection.makefile("rwb") as stream:
             stream.readline()  # greeting
-            for name, values in (("qmp_capabilities", {}), (command, arguments)):
-                request = {"execute": name, "arguments": {key.replace("_", "-"): value
-                                                          for key, value in values.items()}}
+            own = {key.replace("_", "-"): value for key, value in arguments.items()}
+            requests: list[tuple[str, dict[str, Any]]] = [("qmp_capabilities", {}), (command, own)]
+            for name, values in requests:
+                request = {"execute": name, "arguments": values}
                 stream.write(json.dumps(request).encode() + b"\n")
                 stream.flush()
                 while True:

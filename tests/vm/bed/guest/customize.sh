@@ -7,6 +7,7 @@ root=$1
 echo bed > "$root/etc/hostname"
 cat > "$root/etc/hosts" <<'HOSTS'
 127.0.0.1 localhost
+127.0.1.1 bed
 10.8.0.1 host
 10.8.0.2 target
 HOSTS

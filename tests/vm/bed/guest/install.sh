@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unpack a build over the root, and do what a package's postinst does. usage: install.sh TAR
 set -euo pipefail
-tar --extract --file="$1" --directory=/ --no-overwrite-dir --keep-directory-symlink --no-same-owner --preserve-permissions
+tar --extract --file="$1" --directory=/ --no-overwrite-dir --keep-directory-symlink --no-same-owner \
+  --preserve-permissions
 
 listed=$(tar --list --file="$1")
 has() { grep -q "$1" <<< "$listed"; }
