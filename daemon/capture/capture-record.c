@@ -105,9 +105,13 @@ static int record_resume(Capture *capture)
 {
         CaptureRecord *c = (CaptureRecord *) capture;
 
+        int r;
+
+        /* The header comes first in the file all the same: records are handed out by drain() only. */
+        r = c->inner->ops->resume(c->inner);
         c->facts->start_ns = clock_now(c);
         write_header(c);
-        return c->inner->ops->resume(c->inner);
+        return r;
 }
 
 static int record_pause(Capture *capture)

@@ -267,7 +267,7 @@ static void read_hooks(Reader *r, JsonObject *root, RecordingFacts *facts)
         for (unsigned i = 0; i < facts->n_hooks; i++) {
                 JsonObject *object = json_array_get_object_element(hooks, i);
 
-                facts->hooks[i].boundary = get_string(r, object, "hook", "boundary", 16);
+                facts->hooks[i].boundary = get_string(r, object, "hook", "boundary", 128);
                 facts->hooks[i].mechanism = get_string(r, object, "hook", "mechanism", 32);
                 facts->hooks[i].symbol = get_string(r, object, "hook", "symbol", 512);
                 facts->hooks[i].target = get_bool(r, object, "hook", "target");
