@@ -68,18 +68,21 @@ static const char *string_member(JsonNode *node, const char *name)
 static void add_boundary(GString *text, JsonNode *row)
 {
         JsonNode *chosen = member(row, "chosen");
-        const char *boundary = string_member(row, "boundary"), *merged = string_member(row, "merged_into"),
-                   *symbol = string_member(chosen, "symbol"), *mechanism = string_member(chosen, "mechanism");
+        const char *boundary = string_member(row, "boundary"), *covers = string_member(row, "covers"),
+                   *merged = string_member(row, "merged_into"), *symbol = string_member(chosen, "symbol"),
+                   *mechanism = string_member(chosen, "mechanism");
 
         if (!boundary)
                 return;
-        g_string_append_printf(text, "%-4s %-46s ", boundary, string_member(row, "description") ?: "");
+        g_string_append_printf(text, "%-3s ", boundary);
         if (mechanism && symbol)
-                g_string_append_printf(text, "%s %s\n", mechanism, symbol);
+                g_string_append_printf(text, "%-12s %s", mechanism, symbol);
         else if (merged)
-                g_string_append_printf(text, "no hook: taken as %s\n", merged);
+                g_string_append_printf(text, "no hook: taken as %s", merged);
         else
-                g_string_append(text, "no hook\n");
+                g_string_append(text, "no hook");
+        g_string_append_printf(text, "  -- %s%s%s%s\n", string_member(row, "description") ?: "", covers ? " (" : "",
+                               covers ?: "", covers ? ")" : "");
 }
 
 char *inspection_to_text(JsonNode *inspection)

@@ -2,6 +2,8 @@
 /* What the session knows, in the words of the model: facts, counts of kinds, losses. */
 #include "session-report.h"
 
+#include <string.h>
+
 static const struct {
         NpLoss loss;
         bool target;
@@ -18,17 +20,19 @@ static const struct {
         { NP_LOSS_TARGET_STALE,     true,  NP_C_STALE },
 };
 
-static void add_losses(const Session *s, NpReportFacts *facts)
+void session_count_losses(Session *s, uint64_t losses[NP_LOSS_COUNT])
 {
         const CaptureCounters *c = s->counters;
 
+        memset(losses, 0, NP_LOSS_COUNT * sizeof(losses[0]));
         for (size_t i = 0; i < ELEMENTSOF(counter_losses); i++)
-                facts->losses[counter_losses[i].loss] +=
-                        (counter_losses[i].target ? c->target : c->host)[counter_losses[i].counter];
+                losses[counter_losses[i].loss] += (counter_losses[i].target ? c->target : c->host)[counter_losses[i].counter];
 
-        facts->losses[NP_LOSS_IN_FLIGHT] += c->host_in_flight;
-        facts->losses[NP_LOSS_HOST_RECURSION] += c->host_recursion;
-        facts->losses[NP_LOSS_TARGET_RECURSION] += c->target_recursion;
+        losses[NP_LOSS_HOST_RECURSION] = c->host_recursion;
+        losses[NP_LOSS_TARGET_RECURSION] = c->target_recursion;
+        /* While it records they are under way, not lost. */
+        if (s->state == SESSION_JOINING)
+                losses[NP_LOSS_IN_FLIGHT] = c->host_in_flight;
 }
 
 static void add_paths(const Session *s, NpReportFacts *facts)
@@ -102,7 +106,7 @@ static NpReportFacts *make_facts(Session *s)
 
         add_paths(s, facts);
         add_hooks(s, facts);
-        add_losses(s, facts);
+        session_count_losses(s, facts->losses);
 
         if (s->state == SESSION_RECORDING) {
                 s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &now);

@@ -155,14 +155,8 @@ static int read_counters(Session *s)
         s->commands = s->counters->host[NP_C_COMMANDS];
         s->sampled = s->counters->host[NP_C_SAMPLED];
         s->joined = np_analysis_joined(s->analysis);
+        session_count_losses(s, s->losses);
         return 0;
-}
-
-/* Only what the programs count; what the join finds is added with the report. */
-static void read_losses(Session *s, const NpReport *report)
-{
-        for (int i = 0; i < NP_LOSS_COUNT; i++)
-                s->losses[i] = report->facts->losses[i];
 }
 
 /* since_ns is taken before, or is 0 when nothing is recorded yet: the target's threshold is then never believed to be
@@ -192,7 +186,8 @@ static void finish(Session *s)
         s->joined = np_analysis_joined(s->analysis);
 
         report = session_make_report(s);
-        read_losses(s, report);
+        for (int i = 0; i < NP_LOSS_COUNT; i++)
+                s->losses[i] = report->facts->losses[i];
         s->report_json = np_report_to_json(report);
         np_report_free(report);
 
