@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The program itself: arguments, files it cannot trust, signals, a bus that goes away."""
 
+import json
+import os
 import random
+import re
 import struct
 import subprocess
 import time
@@ -18,6 +21,14 @@ def help_and_version(service: Service) -> None:
     for option, text in (("--help", "--replay"), ("--version", "ntprofd ")):
         result = subprocess.run([NTPROFD, option], capture_output=True, text=True, timeout=60, check=False)
         assert result.returncode == 0 and text in result.stdout and not result.stderr, result
+
+
+@tap.case
+def the_man_page_has_the_same_options(service: Service) -> None:
+    page = (Path(os.environ.get("NTPROF_SOURCE", ".")) / "docs/man/ntprofd.8.rst").read_text()
+    documented = set(re.findall(r"^(--[a-z-]+)", page, re.MULTILINE))
+    helped = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", service.run("--help").stdout, re.MULTILINE))
+    assert documented == helped, documented ^ helped
 
 
 @tap.case
@@ -162,7 +173,6 @@ def garbage_never_crashes_it(service: Service) -> None:
 
 def client_namespace(path: Path) -> str:
     """As the file says now."""
-    import json
     data = path.read_bytes()
     size = struct.unpack("<I", data[12:16])[0]
     return json.loads(data[16:16 + size])["namespace"]["name"]
@@ -268,7 +278,6 @@ def hundreds_of_sessions_leave_nothing_behind(service: Service) -> None:
 
 
 def os_close_report(client, session: str) -> None:
-    import os
     if client.get(session, "Result") == "done":
         os.close(client.report_fd(session))
 
