@@ -28,18 +28,31 @@ static char *require_owner(NtprofClient *self, GError **error)
         return owner;
 }
 
+/* A proxy is made also for an object that is gone meanwhile; it then has no properties. */
+static NtprofSession *adopt_new(NtprofClient *self, NpDBusSession *proxy, GError **error)
+{
+        if (np_dbus_session_get_state(proxy))
+                return g_object_ref(np_client_adopt(self, proxy));
+        g_set_error_literal(error, NTPROF_ERROR, NTPROF_ERROR_SERVICE_GONE,
+                            "the new session is gone already; 'journalctl -u ntprofd' may tell why");
+        return NULL;
+}
+
 static void start_have_proxy(GObject *source, GAsyncResult *result, gpointer user_data)
 {
         g_autoptr(GTask) task = user_data;
         g_autoptr(GError) error = NULL;
         g_autoptr(NpDBusSession) proxy = np_dbus_session_proxy_new_finish(result, &error);
 
-        if (!proxy) {
+        NtprofSession *session = NULL;
+        if (!proxy)
                 np_error_localize(&error, "the new session");
+        else
+                session = adopt_new(g_task_get_source_object(task), proxy, &error);
+        if (session)
+                g_task_return_pointer(task, session, g_object_unref);
+        else
                 g_task_return_error(task, g_steal_pointer(&error));
-                return;
-        }
-        g_task_return_pointer(task, g_object_ref(np_client_adopt(g_task_get_source_object(task), proxy)), g_object_unref);
 }
 
 static void start_have_path(GObject *source, GAsyncResult *result, gpointer user_data)
@@ -145,7 +158,7 @@ NtprofSession *ntprof_client_start_session_sync(NtprofClient *self, const char *
                 g_propagate_error(error, g_steal_pointer(&local_error));
                 return NULL;
         }
-        return g_object_ref(np_client_adopt(self, proxy));
+        return adopt_new(self, proxy, error);
 }
 
 /* ---- inspection ---- */

@@ -193,7 +193,7 @@ void ntprof_client_new_for_connection(GDBusConnection *connection, GCancellable 
 
 /**
  * ntprof_client_new_finish: (constructor)
- * @result: as given to the callback of [func@Client.new] or [func@Client.new_for_connection]
+ * @result: as given to the callback of [func@Client.new]
  * @error: return location
  *
  * Returns: (transfer full): a client; %NULL with @error set: %NTPROF_ERROR_NO_SERVICE, %NTPROF_ERROR_ACCESS_DENIED,
@@ -205,6 +205,18 @@ NtprofClient *ntprof_client_new_finish(GAsyncResult *result, GError **error)
         GObject *client = g_async_initable_new_finish(G_ASYNC_INITABLE(source), result, error);
 
         return client ? NTPROF_CLIENT(client) : NULL;
+}
+
+/**
+ * ntprof_client_new_for_connection_finish: (constructor)
+ * @result: as given to the callback of [func@Client.new_for_connection]
+ * @error: return location
+ *
+ * Returns: (transfer full): as [ctor@Client.new_finish]
+ */
+NtprofClient *ntprof_client_new_for_connection_finish(GAsyncResult *result, GError **error)
+{
+        return ntprof_client_new_finish(result, error);
 }
 
 /**

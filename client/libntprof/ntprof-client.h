@@ -14,6 +14,7 @@ void ntprof_client_new(const char *address, GCancellable *cancellable, GAsyncRea
 void ntprof_client_new_for_connection(GDBusConnection *connection, GCancellable *cancellable,
                                       GAsyncReadyCallback callback, gpointer user_data);
 NtprofClient *ntprof_client_new_finish(GAsyncResult *result, GError **error);
+NtprofClient *ntprof_client_new_for_connection_finish(GAsyncResult *result, GError **error);
 NtprofClient *ntprof_client_new_sync(const char *address, GCancellable *cancellable, GError **error);
 NtprofClient *ntprof_client_new_for_connection_sync(GDBusConnection *connection, GCancellable *cancellable, GError **error);
 

@@ -14,6 +14,11 @@ static int show_version(Invocation *call)
         return EXIT_SUCCESS;
 }
 
+static gboolean is_help(const char *option)
+{
+        return g_strcmp0(option, "--help") == 0 || g_strcmp0(option, "-h") == 0;
+}
+
 /* Options before the verb. Returns -1 to go on, or an exit status. */
 static int parse_program_options(Invocation *call, char ***args)
 {
@@ -22,7 +27,7 @@ static int parse_program_options(Invocation *call, char ***args)
         for (; **args && ***args == '-'; (*args)++) {
                 const char *option = **args;
 
-                if (g_str_equal(option, "--help") || g_str_equal(option, "-h"))
+                if (is_help(option))
                         return verb_help(call);
                 if (g_str_equal(option, "--version"))
                         return show_version(call);
@@ -58,6 +63,8 @@ int main(int argc, char *argv[])
         setlocale(LC_ALL, "");
 
         status = parse_program_options(&call, &args);
+        if (status < 0 && args[0] && verbs_is_group(args[0]) && is_help(args[1]))
+                status = verb_help(&call);
         if (status < 0) {
                 call.verb = verbs_find(&args, &error);
                 if (call.verb) {

@@ -125,9 +125,9 @@ char *output_count(guint64 n)
 
         if (n < 10000)
                 return g_strdup_printf("%" G_GUINT64_FORMAT, n);
-        while (value >= 999.5 && suffixes[i + 1]) {
+        do {
                 value /= 1000;
                 i++;
-        }
+        } while (value >= 999.5 && suffixes[i + 1]);
         return g_strdup_printf("%.*f%c", value < 99.95 ? 1 : 0, value, suffixes[i]);
 }

@@ -30,7 +30,7 @@ int verb_help(Invocation *call)
         g_autoptr(GError) error = NULL;
         char **args = call->args;
 
-        if (!call->verb || !args || !args[0] || args[0][0] == '-')
+        if (!call->verb || !args || !args[0] || args[0][0] == '-' || (verbs_is_group(args[0]) && !args[1]))
                 return help_program();
 
         const Verb *verb = verbs_find(&args, &error);

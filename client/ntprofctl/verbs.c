@@ -48,10 +48,10 @@ static const Verb *lookup(const char *group, const char *name)
         return NULL;
 }
 
-static gboolean is_group(const char *name)
+gboolean verbs_is_group(const char *name)
 {
         for (gsize i = 0; i < n_verbs; i++)
-                if (g_strcmp0(verbs[i].group, name) == 0)
+                if (verbs[i].group && g_str_equal(verbs[i].group, name))
                         return TRUE;
         return FALSE;
 }
@@ -82,7 +82,7 @@ const Verb *verbs_find(char ***args, GError **error)
 {
         const char *group = NULL, *name = (*args)[0];
 
-        if (name && is_group(name)) {
+        if (name && verbs_is_group(name)) {
                 group = name;
                 (*args)++;
                 name = (*args)[0];

@@ -27,6 +27,8 @@ extern const gsize n_verbs;
 /* Reads group and name from the front of *args, and moves it behind them. Errors of usage, with what was probably meant. */
 const Verb *verbs_find(char ***args, GError **error);
 
+gboolean verbs_is_group(const char *name);
+
 /* "session start" */
 char *verb_full_name(const Verb *verb);
 

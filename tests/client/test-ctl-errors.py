@@ -139,7 +139,8 @@ def help_needs_no_daemon(_service: Service) -> None:
     program = run(None, "--help", env=env).stdout
     for words in ("session start", "session remove", "report", "check", "Exit status:", "   20  no service\n", "  130  "):
         assert words in program, (words, program)
-    assert run(None, "help", env=env).stdout == program
+    for arguments in (["help"], ["help", "session"], ["session", "--help"], ["-h"]):
+        assert run(None, *arguments, env=env).stdout == program
     for verb in (["session", "start"], ["session", "list"], ["session", "show"], ["session", "stop"], ["session", "cancel"],
                  ["session", "remove"], ["report"], ["check"]):
         text = run(None, *verb, "--help", env=env).stdout

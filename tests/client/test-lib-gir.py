@@ -143,6 +143,8 @@ def without_blocking(service: Service) -> None:
     assert wait(8) is True and session.get_result() == "done"
     session.remove(None, step, session.remove_finish)
     assert wait(9) is True
+    Ntprof.Client.new_for_connection(client.get_connection(), None, step, Ntprof.Client.new_for_connection_finish)
+    assert isinstance(wait(10), Ntprof.Client)
 
 
 @with_long
