@@ -257,9 +257,7 @@ void np_join_add_target(NpJoin *join, const struct np_target_record *record)
         join->newest = target;
         join->n_targets++;
 
-        if (target->first_ns == 0)
-                give_up_target(join, target);
-        else if (join->n_targets > TARGETS_MAX)
+        if (join->n_targets > TARGETS_MAX)
                 give_up_target(join, join->oldest);
 }
 

@@ -125,6 +125,23 @@ static void test_host_only(void)
         assert_close(report->qd_from_stages, 500 * (72000 + 49500 - 100) / 1e9);
 }
 
+static void test_quantiles(void)
+{
+        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpReport) report = NULL;
+
+        for (guint i = 0; i < 1000; i++) {
+                TestCommand c = command(TEST_READ, i, i < 985 ? 0 : i < 995 ? 1000000 : 10000000 + i);
+
+                np_analysis_add_host(a, &c.host);
+        }
+        report = report_of(a, FALSE);
+        g_assert_cmpuint(ABS((gint64) group_at(report, 0)->p50_ns - 72000), <, 720);
+        g_assert_cmpuint(ABS((gint64) group_at(report, 0)->p99_ns - 1072000), <, 10720);
+        g_assert_cmpuint(ABS((gint64) group_at(report, 0)->p999_ns - 10072000), <, 100720);
+        g_assert_cmpuint(group_at(report, 0)->max_ns, ==, 10072999);
+}
+
 static void test_joined(void)
 {
         g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
@@ -288,7 +305,8 @@ static void test_losses_add_up(void)
         g_assert_cmpuint(facts->losses[NP_LOSS_RETRIED], ==, 5);
 }
 
-static void add_sizes(NpAnalysis *a, guint filter, guint from, guint n)
+/* One command of each size. */
+static void add_records(NpAnalysis *a, guint filter, guint from, guint n)
 {
         for (guint i = from; i < from + n; i++) {
                 TestCommand c = command(TEST_READ, i, 0);
@@ -297,8 +315,14 @@ static void add_sizes(NpAnalysis *a, guint filter, guint from, guint n)
                 c.host.header.filter = filter;
                 test_rehash(&c);
                 np_analysis_add_host(a, &c.host);
-                np_analysis_set_commands(a, filter, READ, i, 100);
         }
+}
+
+static void add_sizes(NpAnalysis *a, guint filter, guint from, guint n)
+{
+        add_records(a, filter, from, n);
+        for (guint i = from; i < from + n; i++)
+                np_analysis_set_commands(a, filter, READ, i, 100);
 }
 
 static guint64 sum_of_commands(const NpReport *report)
@@ -379,12 +403,12 @@ static void test_bucketed_and_exact_paths(void)
         g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
         g_autoptr(NpReport) report = NULL;
 
-        add_sizes(a, 1, 0, 1);
-        add_sizes(a, 1, 4, 1);
-        add_sizes(a, 0, 0, 13);
+        add_records(a, 1, 0, 1);
+        add_records(a, 1, 4, 1);
+        add_records(a, 0, 0, 13);
         report = report_of(a, FALSE);
         g_assert_cmpuint(report->groups->len, ==, 5);
-        g_assert_cmpuint(sum_of_commands(report), ==, 1500);
+        g_assert_cmpuint(sum_of_commands(report), ==, 15);
 }
 
 /* Not one command of most sizes was sampled, yet they count: or the groups would change with the rate of sampling. */
@@ -450,7 +474,7 @@ static void test_operations_and_namespaces(void)
         g_assert_cmpuint(group_at(report, 3)->commands, ==, 5);
 }
 
-/* Half of the time everything is sampled, half of the time a quarter: each half of the commands counts alike. */
+/* First everything is sampled, 300 commands, then a quarter of 400 slower ones: those are more. */
 static void test_weights(gconstpointer data)
 {
         gboolean with_target = GPOINTER_TO_INT(data);
@@ -458,8 +482,8 @@ static void test_weights(gconstpointer data)
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *group;
 
-        for (guint i = 0; i < 500; i++) {
-                gboolean quarter = i >= 400;
+        for (guint i = 0; i < 400; i++) {
+                gboolean quarter = i >= 300;
                 TestCommand c = command(TEST_READ, i, quarter ? 100000 : 0);
 
                 c.host.header.threshold = quarter && i % 2 ? 1u << 30 : G_MAXUINT32;
@@ -470,14 +494,14 @@ static void test_weights(gconstpointer data)
                         np_analysis_add_target(a, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 800);
+        np_analysis_set_commands(a, 0, READ, 7, 700);
         report = report_of(a, with_target);
         group = group_at(report, 0);
-        g_assert_cmpuint(group->sampled, ==, 500);
-        assert_close(group->mean_ns, 72000 + 50000);
-        g_assert_cmpuint(ABS((gint64) group->p50_ns - 72000), <, 720);
+        g_assert_cmpuint(group->sampled, ==, 400);
+        assert_close(group->mean_ns, 72000 + 100000 * 4 / 7.0);
+        g_assert_cmpuint(ABS((gint64) group->p50_ns - 172000), <, 1720);
         g_assert_cmpuint(group->max_ns, ==, 172000);
-        assert_close(stage_at(group, group->stages->len - 1)->mean_ns, (with_target ? 51400 : 70000) + 50000);
+        assert_close(stage_at(group, group->stages->len - 1)->mean_ns, (with_target ? 51400 : 70000) + 100000 * 4 / 7.0);
 }
 
 /* The target sampled a tenth, the host all: the tenth stands for the rest. */
@@ -542,6 +566,7 @@ static void test_negative_network(void)
         report = report_of(a, TRUE);
         g_assert_cmpuint(group_at(report, 0)->network_negative, ==, 3);
         assert_close(stage_at(group_at(report, 0), NP_STAGE_NETWORK)->mean_ns, (3 * -400 + 7 * 17600) / 10.0);
+        g_assert_cmpuint(stage_at(group_at(report, 0), NP_STAGE_NETWORK)->p99_ns, <=, 17600);
 }
 
 static void test_absent_components(void)
@@ -633,6 +658,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/analysis/host-only", test_host_only);
+        g_test_add_func("/analysis/quantiles", test_quantiles);
         g_test_add_func("/analysis/joined", test_joined);
         g_test_add_func("/analysis/leftovers", test_leftovers);
         g_test_add_func("/analysis/target-defect", test_target_defect);

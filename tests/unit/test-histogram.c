@@ -144,6 +144,32 @@ static void test_lower_rank(void)
         g_assert_cmpfloat(np_histogram_weight(h), ==, 8);
 }
 
+/* No quantile is beyond what was added. */
+static void test_within_range(void)
+{
+        for (guint64 value = 1; value < G_MAXUINT64 / 3; value *= 3) {
+                g_autoptr(NpHistogram) h = np_histogram_new();
+
+                np_histogram_add(h, value, 0.1);
+                for (guint i = 0; i <= 10; i++)
+                        g_assert_cmpuint(np_histogram_quantile(h, i / 10.0), ==, value);
+        }
+}
+
+/* Sums of such weights round, and differently in another order. */
+static void test_inexact_weights(void)
+{
+        g_autoptr(NpHistogram) h = np_histogram_new();
+        double sums[101] = { 0 };
+
+        for (guint i = 100; i > 0; i--)
+                np_histogram_add(h, i, 1.0 / (i % 7 + 3));
+        for (guint i = 1; i <= 100; i++)
+                sums[i] = sums[i - 1] + 1.0 / (i % 7 + 3);
+        for (guint i = 1; i < 100; i++)
+                g_assert_cmpuint(np_histogram_quantile(h, sums[i] / sums[100]), ==, i);
+}
+
 static void test_merge(void)
 {
         g_autoptr(NpHistogram) a = np_histogram_new(), b = np_histogram_new(), all = np_histogram_new();
@@ -183,6 +209,8 @@ int main(int argc, char **argv)
         }
         g_test_add_func("/histogram/every-octave", test_every_octave);
         g_test_add_func("/histogram/lower-rank", test_lower_rank);
+        g_test_add_func("/histogram/within-range", test_within_range);
+        g_test_add_func("/histogram/inexact-weights", test_inexact_weights);
         g_test_add_func("/histogram/merge", test_merge);
         g_test_add_func("/histogram/merge-empty", test_merge_empty);
         return g_test_run();

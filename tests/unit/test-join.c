@@ -276,6 +276,22 @@ static void test_periodic_repeats(void)
         s.lost_host_percent = s.lost_target_percent = 10;
         run(&s, LIVE, NULL, NULL);
         run(&s, AT_ONCE, NULL, NULL);
+
+        /* the target began late: one period off, all hosts have a partner, but with the right offset the first has none */
+        s.lost_host_percent = s.lost_target_percent = 0;
+        s.wire_ns = 100000;
+        for (Feed feed = LIVE; feed <= AT_ONCE; feed++) {
+                Outcome outcome = { 0 };
+                g_autoptr(NpJoin) join = np_join_new(take, &outcome);
+                g_autoptr(GArray) commands = simulate(&s);
+
+                g_array_index(commands, SimulatedCommand, 0).target_lost = TRUE;
+                if (feed == LIVE)
+                        feed_live(join, commands);
+                else
+                        feed_at_once(join, commands);
+                g_assert_cmpuint(outcome.wrong, ==, 0);
+        }
 }
 
 /* A working set so small that identities repeat within a window, but some are unique. */
@@ -372,6 +388,7 @@ static void test_undecidable(void)
         Outcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(take, &outcome);
         TestCommand c = command_at(SECOND, 1);
+        NpJoinStats stats;
 
         add_both(join, &c);
         c = command_at(SECOND + 1000000, 2);
@@ -380,6 +397,62 @@ static void test_undecidable(void)
         np_join_add_target(join, &c.target);
         np_join_finish(join);
         g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_AMBIGUOUS], ==, 2);
+        np_join_stats(join, &stats);
+        g_assert_cmpuint(stats.target_without_host, ==, 0);
+}
+
+/* The same, and then a third tells. */
+static void test_decided_later(void)
+{
+        Outcome outcome = { 0 };
+        g_autoptr(NpJoin) join = np_join_new(take, &outcome);
+        TestCommand c = command_at(SECOND, 1);
+
+        add_both(join, &c);
+        c = command_at(SECOND + 1000000, 2);
+        np_join_add_host(join, &c.host);
+        c = command_at(SECOND + 2000000, 2);
+        np_join_add_target(join, &c.target);
+        np_join_advance(join, 2 * SECOND);
+        g_assert_cmpuint(total(&outcome), ==, 0);
+
+        for (guint i = 3; i < 6; i++) {
+                c = command_at(2 * SECOND + i * 1000000, i);
+                add_both(join, &c);
+        }
+        np_join_advance(join, 3 * SECOND);
+        g_assert_cmpuint(outcome.right, ==, 4);
+        g_assert_cmpuint(outcome.wrong, ==, 0);
+        g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_NO_TARGET], ==, 1);
+}
+
+/* The network is slow and the identity comes again at once: the second target's record is there, its host's is not yet. */
+static void test_rival_to_come(void)
+{
+        Outcome outcome = { 0 };
+        g_autoptr(NpJoin) join = np_join_new(take, &outcome);
+        TestCommand first, second;
+
+        for (guint i = 0; i < 5; i++) {
+                first = command_at(SECOND + i * 10000000, 100 + i);
+                for (guint h = NP_H6; h < NP_H_COUNT; h++)
+                        first.host.h[h] += 2000000;
+                add_both(join, &first);
+        }
+        np_join_advance(join, 2 * SECOND);
+        g_assert_cmpuint(outcome.right, ==, 5);
+
+        first = command_at(3 * SECOND, 1);
+        second = command_at(3 * SECOND + 100000, 1);
+        second.host.cpu = second.target.cpu = 2;
+        np_join_add_target(join, &first.target);
+        np_join_add_target(join, &second.target);
+        np_join_add_host(join, &first.host);
+        np_join_advance(join, first.host.h[NP_H8] + 1);
+        np_join_add_host(join, &second.host);
+        np_join_advance(join, 4 * SECOND);
+        g_assert_cmpuint(outcome.right, ==, 7);
+        g_assert_cmpuint(outcome.wrong, ==, 0);
 }
 
 /* A request sent again with the same cid: two records at the target, one of the host with the second sending. */
@@ -431,22 +504,53 @@ static void test_defects_take_part(void)
         g_assert_cmpuint(stats.target_without_host, ==, 0);
 }
 
+/* Damaged records agree on a wrong offset, and are more than the others: they have no say in it. */
+static void test_defects_do_not_vote(void)
+{
+        Outcome outcome = { 0 };
+        g_autoptr(NpJoin) join = np_join_new(take, &outcome);
+
+        for (guint i = 0; i < 40; i++) {
+                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+
+                if (i % 4 == 1 || i % 4 == 2) {
+                        for (guint h = NP_H2; h < NP_H_COUNT; h++)
+                                c.host.h[h] += c.host.h[h] ? 500000 : 0;
+                        c.host.h[NP_H7] = i % 4 == 1 ? 0 : 1;
+                }
+                if (i % 4 == 3) {
+                        for (guint t = NP_T1; t < NP_T_COUNT; t++)
+                                c.target.t[t] -= c.target.t[t] ? 500000 : 0;
+                        c.target.t[NP_T4] = 1;
+                }
+                add_both(join, &c);
+        }
+        np_join_finish(join);
+        g_assert_cmpuint(outcome.right, ==, 10);
+        g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_NO_TARGET], ==, 30);
+}
+
 /* Nothing ties a record without H2 or T1 to anything. */
 static void test_untied(void)
 {
         Outcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(take, &outcome);
-        TestCommand c = command_at(SECOND, 1);
         NpJoinStats stats;
 
-        c.host.h[NP_H2] = 0;
-        np_join_add_host(join, &c.host);
-        c.target.t[NP_T1] = 0;
-        np_join_add_target(join, &c.target);
+        for (guint i = 0; i < 20; i++) {
+                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+
+                if (i == 7)
+                        c.host.h[NP_H2] = 0;
+                if (i == 9)
+                        c.target.t[NP_T1] = 0;
+                add_both(join, &c);
+        }
         np_join_finish(join);
         np_join_stats(join, &stats);
-        g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_NO_TARGET], ==, 1);
-        g_assert_cmpuint(stats.target_without_host, ==, 1);
+        g_assert_cmpuint(outcome.right, ==, 18);
+        g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_NO_TARGET], ==, 2);
+        g_assert_cmpuint(stats.target_without_host, ==, 2);
 }
 
 /* The target lowers its threshold for the middle third. */
@@ -727,8 +831,11 @@ int main(int argc, char **argv)
         g_test_add_func("/join/stray-pair", test_stray_pair);
         g_test_add_func("/join/stray-alone", test_stray_alone);
         g_test_add_func("/join/undecidable", test_undecidable);
+        g_test_add_func("/join/decided-later", test_decided_later);
+        g_test_add_func("/join/rival-to-come", test_rival_to_come);
         g_test_add_func("/join/retried", test_retried);
         g_test_add_func("/join/defects-take-part", test_defects_take_part);
+        g_test_add_func("/join/defects-do-not-vote", test_defects_do_not_vote);
         g_test_add_func("/join/untied", test_untied);
         g_test_add_func("/join/threshold-change", test_threshold_change);
         g_test_add_func("/join/before-first-threshold", test_before_first_threshold);

@@ -39,6 +39,19 @@ static void test_consensus(void)
         g_assert_false(np_consensus(three, 0, &c));
 }
 
+static void test_merge(void)
+{
+        NpInterval intervals[] = { { 30, 40 }, { 1, 20 }, { 2, 5 }, { 40, 41 }, { 20, 22 }, { 50, 51 } };
+
+        g_assert_cmpuint(np_merge_intervals(intervals, G_N_ELEMENTS(intervals)), ==, 3);
+        g_assert_cmpint(intervals[0].min, ==, 1);
+        g_assert_cmpint(intervals[0].max, ==, 22);
+        g_assert_cmpint(intervals[1].min, ==, 30);
+        g_assert_cmpint(intervals[1].max, ==, 41);
+        g_assert_cmpint(intervals[2].min, ==, 50);
+        g_assert_cmpuint(np_merge_intervals(intervals, 0), ==, 0);
+}
+
 static void test_first_votes(void)
 {
         NpOffset offset = { 0 };
@@ -137,6 +150,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/offset/consensus", test_consensus);
+        g_test_add_func("/offset/merge", test_merge);
         g_test_add_func("/offset/first-votes", test_first_votes);
         g_test_add_func("/offset/carried", test_carried);
         g_test_add_func("/offset/intersected", test_intersected);

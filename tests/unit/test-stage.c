@@ -105,6 +105,21 @@ static void test_allocated_before_submission(void)
         check_components(&times);
 }
 
+/* What a program still left in the record of a refused command is not storage. */
+static void test_refused_is_not_stored(void)
+{
+        TestCommand c;
+        NpStageTimes times;
+
+        test_command(&c, TEST_REFUSED, 1000);
+        c.target.t[NP_T4] = c.target.t[NP_T1] + 10;
+        c.target.t[NP_T7] = c.target.t[NP_T1] + 30;
+        np_stage_times(&c.host, &c.target, &times);
+        g_assert_cmpint(times.stage_ns[NP_STAGE_STORAGE], ==, 0);
+        g_assert_cmpint(times.stage_ns[NP_STAGE_TARGET_DRIVER], ==, 52400);
+        check_components(&times);
+}
+
 static void test_negative_network(void)
 {
         TestCommand c;
@@ -406,6 +421,7 @@ int main(int argc, char **argv)
         }
         g_test_add_func("/stage/host-only", test_host_only);
         g_test_add_func("/stage/allocated-before-submission", test_allocated_before_submission);
+        g_test_add_func("/stage/refused-is-not-stored", test_refused_is_not_stored);
         g_test_add_func("/stage/negative-network", test_negative_network);
         g_test_add_func("/stage/components", test_components);
         g_test_add_func("/stage/sum-holds", test_sum_holds);
