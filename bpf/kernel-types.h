@@ -110,7 +110,9 @@ struct nvme_request {
 enum { NVME_REQ_CANCELLED_BIT = 1 << 0 };
 
 /* drivers/nvme/host/tcp.c */
+struct nvme_tcp_queue;
 struct nvme_tcp_request {
+        struct nvme_tcp_queue *queue;
         struct list_head entry;         /* on nvme_tcp_queue.send_list */
         struct llist_node lentry;       /* on nvme_tcp_queue.req_list */
 };

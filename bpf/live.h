@@ -31,6 +31,8 @@ volatile __u32 recording;       /* count and sample */
 volatile __u32 threshold;       /* hash < threshold, or 0xffffffff for all */
 
 static __u32 filter[1 << FILTER_BITS];
+/* Entries of `live`: 0 lets most hooks leave at once. User space waits for 0 at the end of a session. */
+volatile __s64 under_way;
 /* Sampled commands whose bytes are not all sent yet: 0 lets the send hooks leave at once. */
 static __s64 unsent;
 
@@ -51,17 +53,19 @@ static __always_inline __u32 *filter_slot(__u64 pointer)
 
 static __always_inline bool maybe_live(__u64 pointer)
 {
-        return *(volatile __u32 *)filter_slot(pointer) != 0;
+        return under_way && *(volatile __u32 *)filter_slot(pointer) != 0;
 }
 
 static __always_inline void filter_add(__u64 pointer)
 {
         __sync_fetch_and_add(filter_slot(pointer), 1);
+        __sync_fetch_and_add(&under_way, 1);
 }
 
 static __always_inline void filter_remove(__u64 pointer)
 {
         __sync_fetch_and_add(filter_slot(pointer), -1);
+        __sync_fetch_and_add(&under_way, -1);
 }
 
 static __always_inline struct np_cpu *this_cpu(void)

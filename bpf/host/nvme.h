@@ -42,19 +42,60 @@ static __always_inline void forget_previous(struct request *rq, bool retry)
         command_forget((__u64)rq, command);
 }
 
-/* H2: the driver has the request and its cid; also reads H1 from the request and H0 of its first bio. */
+/* A chosen command: reads H1 from the request, and fills the record. */
+static __always_inline void sample(struct request *rq, const struct np_record_header *header, __u64 submitted, struct np_cpu *cpu)
+{
+        struct nvme_request *nvme_request = request_pdu(rq);
+        struct host_command command = { .record.header = *header };
+        struct np_host_record *record = &command.record;
+        __u64 key = (__u64)rq, queue;
+        struct nvme_ctrl *ctrl;
+        __u8 retries = 0;
+
+        cpu->counter[NP_C_SAMPLED]++;
+        bpf_core_read(&retries, sizeof(retries), &nvme_request->retries);
+        bpf_core_read(&ctrl, sizeof(ctrl), &nvme_request->ctrl);
+        bpf_core_read(&record->header.id.cntlid, sizeof(__u16), &ctrl->cntlid);
+        if (maybe_live(key))
+                forget_previous(rq, retries != 0);
+
+        fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
+        record->h[NP_H0] = submitted;
+        record->h[NP_H1] = rq->start_time_ns;
+        record->h[NP_H2] = bpf_ktime_get_ns();
+        record->cpu = bpf_get_smp_processor_id();
+        if (retries)
+                record->header.flags |= NP_F_RETRIED;
+        if (!record->h[NP_H1])
+                record->h[NP_H1] = record->h[NP_H0] ?: record->h[NP_H2];
+        if (!record->h[NP_H0]) {
+                record->h[NP_H0] = record->h[NP_H1];
+                record->header.flags |= NP_F_H0_UNSEEN;
+        }
+        /* The request came from the plug's cache, or the clock was cached there (blk_time_get_ns(), 6.9). */
+        if (record->h[NP_H1] < record->h[NP_H0])
+                record->h[NP_H1] = record->h[NP_H0];
+
+        queue = (__u64)rq->mq_hctx->driver_data;
+        command.blocked_mark = queue_blocked(queue_get_or_add(queue), record->h[NP_H2]);
+        command.sending_command = 1;
+
+        if (bpf_map_update_elem(&live, &key, &command, BPF_NOEXIST) != 0) {
+                cpu->counter[NP_C_MAP_FULL]++;
+                return;
+        }
+        filter_add(key);
+        __sync_fetch_and_add(&unsent, 1);
+}
+
+/* H2: the driver has the request and its cid. */
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
 {
-        struct host_command command = {};
-        struct np_host_record *record = &command.record;
-        struct np_identity *id = &record->header.id;
-        __u64 key = (__u64)rq, queue_pointer;
-        struct nvme_request *nvme_request;
-        struct nvme_ctrl *ctrl;
+        struct np_record_header header = {};
         struct np_cpu *cpu;
-        __u32 index, op, limit;
-        __u8 retries = 0;
+        __u64 submitted;
+        __u32 index, op;
 
         if (!rq || !cmd || !recording)
                 return 0;
@@ -72,55 +113,18 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
                 return 0;
         }
 
-        read_identity(id, cmd);
-        id->qid = rq->mq_hctx->queue_num + 1;
-        count_command(cpu, index, id->opcode, id->nlb);
-        record->h[NP_H0] = bio_submitted((__u64)rq->bio);
+        read_identity(&header.id, cmd);
+        header.id.qid = rq->mq_hctx->queue_num + 1;
+        header.filter = index;
+        header.hash = np_sample_hash(&header.id, host_filters[index].seed);
+        header.threshold = threshold;
+        count_command(cpu, index, header.id.opcode, header.id.nlb);
+        submitted = bio_submitted((__u64)rq->bio);
 
-        record->header.hash = np_sample_hash(id, host_filters[index].seed);
-        limit = threshold;
-        if (!chosen(record->header.hash, limit)) {
-                if (maybe_live(key))
-                        forget_previous(rq, false);
-                return 0;
-        }
-        cpu->counter[NP_C_SAMPLED]++;
-
-        nvme_request = request_pdu(rq);
-        bpf_core_read(&retries, sizeof(retries), &nvme_request->retries);
-        bpf_core_read(&ctrl, sizeof(ctrl), &nvme_request->ctrl);
-        bpf_core_read(&id->cntlid, sizeof(id->cntlid), &ctrl->cntlid);
-        if (maybe_live(key))
-                forget_previous(rq, retries != 0);
-
-        fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
-        record->header.threshold = limit;
-        record->header.filter = index;
-        record->h[NP_H1] = rq->start_time_ns;
-        record->h[NP_H2] = bpf_ktime_get_ns();
-        record->cpu = bpf_get_smp_processor_id();
-        if (retries)
-                record->header.flags |= NP_F_RETRIED;
-        if (!record->h[NP_H1])
-                record->h[NP_H1] = record->h[NP_H0] ?: record->h[NP_H2];
-        if (!record->h[NP_H0]) {
-                record->h[NP_H0] = record->h[NP_H1];
-                record->header.flags |= NP_F_H0_UNSEEN;
-        }
-        /* The request came from the plug's cache, or the clock was cached there (blk_time_get_ns(), 6.9). */
-        if (record->h[NP_H1] < record->h[NP_H0])
-                record->h[NP_H1] = record->h[NP_H0];
-
-        queue_pointer = (__u64)rq->mq_hctx->driver_data;
-        command.blocked_mark = queue_blocked(queue_get_or_add(queue_pointer), record->h[NP_H2]);
-        command.sending_command = 1;
-
-        if (bpf_map_update_elem(&live, &key, &command, BPF_NOEXIST) != 0) {
-                cpu->counter[NP_C_MAP_FULL]++;
-                return 0;
-        }
-        filter_add(key);
-        __sync_fetch_and_add(&unsent, 1);
+        if (chosen(header.hash, header.threshold))
+                sample(rq, &header, submitted, cpu);
+        else if (maybe_live((__u64)rq))
+                forget_previous(rq, false);
         return 0;
 }
 

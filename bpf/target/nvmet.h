@@ -72,71 +72,36 @@ static __noinline __u32 controller_filter(__u64 pointer, __u32 nsid)
         return NP_FILTERS_MAX;
 }
 
-/* T1: the command has been read from the transport and is valid. */
-SEC("tp_btf/nvmet_req_init")
-int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
+/* The filter of an unsampled command, from the slots; NP_FILTERS_MAX: not ours. */
+static __always_inline __u32 filter_index(struct nvmet_ctrl *controller, __u16 cntlid, __u32 nsid)
 {
-        struct target_command command = {};
-        struct np_target_record *record = &command.record;
-        struct np_identity *id = &record->header.id;
-        struct target_command *previous;
-        struct nvmet_ctrl *controller;
-        struct nvmet_sq *sq;
-        struct controller_slot *slot;
-        __u64 key = (__u64)req;
-        struct np_cpu *cpu;
-        __u32 index, limit, length = 0;
-        __u8 sgl = 0;
+        __u32 at = (pointer_slot((__u64)controller, CONTROLLER_SLOT_BITS) + nsid) % (1 << CONTROLLER_SLOT_BITS);
+        struct controller_slot *slot = &controllers[at];
 
-        if (!req || !cmd || !recording)
-                return 0;
-        sq = req->sq;
-        controller = sq->ctrl;
-        id->qid = sq->qid;
-        if (!id->qid)
-                return 0;
-        read_identity(id, cmd);
-        id->cntlid = controller->cntlid;
-
-        /* One slot a controller and namespace. */
-        slot = &controllers[(pointer_slot((__u64)controller, CONTROLLER_SLOT_BITS) + id->nsid) % (1 << CONTROLLER_SLOT_BITS)];
-        if (slot->pointer != (__u64)controller || slot->nsid != id->nsid || slot->cntlid != id->cntlid) {
-                slot->filter = controller_filter((__u64)controller, id->nsid);
-                slot->cntlid = id->cntlid;
-                slot->nsid = id->nsid;
+        if (slot->pointer != (__u64)controller || slot->nsid != nsid || slot->cntlid != cntlid) {
+                slot->filter = controller_filter((__u64)controller, nsid);
+                slot->cntlid = cntlid;
+                slot->nsid = nsid;
                 slot->pointer = (__u64)controller;
         }
-        index = slot->filter;
-        if (index >= NP_FILTERS_MAX)
-                return 0;
-        barrier_var(index);     /* or the compiler drops the mask that the verifier needs */
-        index &= NP_FILTERS_MAX - 1;
-        cpu = this_cpu();
-        if (!cpu)
-                return 0;
-        cpu->counter[NP_C_COMMANDS]++;
+        return slot->filter;
+}
 
-        record->header.hash = np_sample_hash(id, target_filters[index].seed);
-        limit = threshold;
-        previous = command_get(key);
-        if (previous) {
-                cpu->counter[NP_C_STALE]++;
-                command_forget(key, previous);
-        }
-        if (!chosen(record->header.hash, limit))
-                return 0;
-        if (controller_filter((__u64)controller, id->nsid) != index) {
-                slot->pointer = 0;
-                return 0;
-        }
+/* A chosen command: fills the record. */
+static __always_inline void sample(struct nvmet_req *req, struct nvme_command *cmd, const struct np_record_header *header,
+                                   struct np_cpu *cpu)
+{
+        struct target_command command = { .record.header = *header };
+        struct np_target_record *record = &command.record;
+        __u64 key = (__u64)req;
+        __u32 length = 0;
+        __u8 sgl = 0;
+
         cpu->counter[NP_C_SAMPLED]++;
-
         fill_header(&record->header, NP_RECORD_TARGET, sizeof(*record));
-        record->header.threshold = limit;
-        record->header.filter = index;
         record->t[NP_T1] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
-        if ((id->opcode & 3) == OPCODE_TO_CONTROLLER) {
+        if ((header->id.opcode & 3) == OPCODE_TO_CONTROLLER) {
                 bpf_probe_read_kernel(&sgl, sizeof(sgl), (void *)cmd + SGL_TYPE_OFFSET);
                 bpf_probe_read_kernel(&length, sizeof(length), (void *)cmd + SGL_LENGTH_OFFSET);
                 if (length && sgl == SGL_IN_CAPSULE)
@@ -147,9 +112,49 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
 
         if (bpf_map_update_elem(&live, &key, &command, BPF_NOEXIST) != 0) {
                 cpu->counter[NP_C_MAP_FULL]++;
-                return 0;
+                return;
         }
         filter_add(key);
+}
+
+/* T1: the command has been read from the transport and is valid. */
+SEC("tp_btf/nvmet_req_init")
+int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
+{
+        struct np_record_header header = {};
+        struct target_command *previous;
+        struct nvmet_ctrl *controller;
+        struct np_cpu *cpu;
+        __u32 index;
+
+        if (!req || !cmd || !recording)
+                return 0;
+        controller = req->sq->ctrl;
+        header.id.qid = req->sq->qid;
+        if (!header.id.qid)
+                return 0;
+        read_identity(&header.id, cmd);
+        header.id.cntlid = controller->cntlid;
+        index = filter_index(controller, header.id.cntlid, header.id.nsid);
+        if (index >= NP_FILTERS_MAX)
+                return 0;
+        barrier_var(index);     /* or the compiler drops the mask that the verifier needs */
+        index &= NP_FILTERS_MAX - 1;
+        cpu = this_cpu();
+        if (!cpu)
+                return 0;
+        cpu->counter[NP_C_COMMANDS]++;
+
+        header.filter = index;
+        header.hash = np_sample_hash(&header.id, target_filters[index].seed);
+        header.threshold = threshold;
+        previous = command_get((__u64)req);
+        if (previous) {
+                cpu->counter[NP_C_STALE]++;
+                command_forget((__u64)req, previous);
+        }
+        if (chosen(header.hash, header.threshold) && controller_filter((__u64)controller, header.id.nsid) == index)
+                sample(req, cmd, &header, cpu);
         return 0;
 }
 

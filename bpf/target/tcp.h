@@ -18,13 +18,14 @@ static __always_inline struct nvmet_tcp_queue *queue_of(__u64 req)
         return BPF_CORE_READ(cmd, queue);
 }
 
-/* T2 of a write in the capsule: its buffers are mapped, the rest of the capsule is still to be read. */
-SEC("fexit/nvmet_tcp_map_data")
-int BPF_PROG(nvmet_tcp_map_data, struct nvmet_tcp_cmd *cmd)
+/* T2 of a write in the capsule: its buffers are mapped, the rest of the capsule is still to be read. Called for writes only,
+ * and again for each H2C PDU of one that is fetched. */
+SEC("fentry/nvmet_tcp_build_pdu_iovec")
+int BPF_PROG(nvmet_tcp_build_pdu_iovec, struct nvmet_tcp_cmd *cmd)
 {
         struct target_command *command = command_get(req_of(cmd));
 
-        if (command && (command->record.header.flags & NP_F_IN_CAPSULE))
+        if (command && (command->record.header.flags & NP_F_IN_CAPSULE) && !command->record.t[NP_T2])
                 command->record.t[NP_T2] = bpf_ktime_get_ns();
         return 0;
 }
@@ -87,6 +88,7 @@ static __always_inline void response_sent(__u64 req, struct send_queue *queue)
         command_forget(req, command);
 }
 
+/* The next attempt to send on a queue that may have been blocked. */
 static __always_inline int send_begins(__u64 queue)
 {
         struct send_queue *state;
@@ -108,19 +110,39 @@ static __always_inline void send_short(__u64 queue)
                 queue_block(state, bpf_ktime_get_ns());
 }
 
-/* --- send functions as functions: they return 1 when all is sent, else -EAGAIN or an error */
+/* --- send functions as functions: they return 1 when all is sent, else -EAGAIN or an error. The ones for PDUs without data
+ * are hooked at their return only: a blocked interval then ends some us late, and most commands are spared three hooks. */
 
-SEC("fentry/nvmet_try_send_data_pdu")
-int BPF_PROG(nvmet_try_send_data_pdu_entry, struct nvmet_tcp_cmd *cmd)
+static __always_inline int pdu_ends(struct nvmet_tcp_cmd *cmd, int ret)
 {
-        return send_begins((__u64)cmd->queue);
+        if (ret <= 0)
+                send_short((__u64)cmd->queue);
+        else
+                send_begins((__u64)cmd->queue);
+        return 0;
 }
 
 SEC("fexit/nvmet_try_send_data_pdu")
 int BPF_PROG(nvmet_try_send_data_pdu_exit, struct nvmet_tcp_cmd *cmd, int ret)
 {
-        if (ret <= 0)
-                send_short((__u64)cmd->queue);
+        return pdu_ends(cmd, ret);
+}
+
+SEC("fexit/nvmet_try_send_response")
+int BPF_PROG(nvmet_try_send_response_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        pdu_ends(cmd, ret);
+        if (ret > 0 && unsent)
+                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        return 0;
+}
+
+SEC("fexit/nvmet_try_send_r2t")
+int BPF_PROG(nvmet_try_send_r2t_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        pdu_ends(cmd, ret);
+        if (ret > 0 && unsent)
+                r2t_sent(req_of(cmd), queue_get((__u64)cmd->queue));
         return 0;
 }
 
@@ -138,38 +160,6 @@ int BPF_PROG(nvmet_try_send_data_exit, struct nvmet_tcp_cmd *cmd, bool last_in_b
                 send_short((__u64)cmd->queue);
         else if (unsent && cmd->queue->nvme_sq.sqhd_disabled)
                 response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
-        return 0;
-}
-
-SEC("fentry/nvmet_try_send_response")
-int BPF_PROG(nvmet_try_send_response_entry, struct nvmet_tcp_cmd *cmd)
-{
-        return send_begins((__u64)cmd->queue);
-}
-
-SEC("fexit/nvmet_try_send_response")
-int BPF_PROG(nvmet_try_send_response_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
-{
-        if (ret <= 0)
-                send_short((__u64)cmd->queue);
-        else if (unsent)
-                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
-        return 0;
-}
-
-SEC("fentry/nvmet_try_send_r2t")
-int BPF_PROG(nvmet_try_send_r2t_entry, struct nvmet_tcp_cmd *cmd)
-{
-        return send_begins((__u64)cmd->queue);
-}
-
-SEC("fexit/nvmet_try_send_r2t")
-int BPF_PROG(nvmet_try_send_r2t_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
-{
-        if (ret <= 0)
-                send_short((__u64)cmd->queue);
-        else if (unsent)
-                r2t_sent(req_of(cmd), queue_get((__u64)cmd->queue));
         return 0;
 }
 

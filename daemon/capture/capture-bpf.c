@@ -214,19 +214,6 @@ static int get_fd(Capture *c)
         return b->ring ? ring_buffer__epoll_fd(b->ring) : -1;
 }
 
-static uint64_t count_keys(struct bpf_map *map)
-{
-        uint64_t key, next, n = 0;
-        void *previous = NULL;
-
-        while (n < bpf_map__max_entries(map) && bpf_map_get_next_key(bpf_map__fd(map), previous, &next) == 0) {
-                key = next;
-                previous = &key;
-                n++;
-        }
-        return n;
-}
-
 static uint64_t recursion_misses(struct bpf_object *object)
 {
         struct bpf_program *program;
@@ -289,7 +276,7 @@ static int get_counters(Capture *c, CaptureCounters *ret)
         if (r < 0)
                 return r;
         ret->host_recursion = recursion_misses(b->host->obj);
-        ret->host_in_flight = count_keys(b->host->maps.live);
+        ret->host_in_flight = b->host->bss->under_way;
         if (!b->target)
                 return 0;
 
@@ -299,7 +286,7 @@ static int get_counters(Capture *c, CaptureCounters *ret)
         if (r < 0)
                 return r;
         ret->target_recursion = recursion_misses(b->target->obj);
-        ret->target_in_flight = count_keys(b->target->maps.live);
+        ret->target_in_flight = b->target->bss->under_way;
         return 0;
 }
 

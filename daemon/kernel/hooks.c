@@ -13,10 +13,23 @@
         { "nvme_tcp", "nvme_tcp_request", "entry" },    \
         { "nvme_tcp", "nvme_tcp_request", "lentry" }
 
-/* What needs a socket's sender to be known as blocked: the send functions, or the socket call below them. */
+/* All parts of a request, so that the two rows decide alike: a kernel that lacks one of the functions takes the other. */
+#define NVME_TCP_SEND_PART_PROGRAMS                                                     \
+        "nvme_tcp_try_send_cmd_pdu_entry", "nvme_tcp_try_send_cmd_pdu_exit",            \
+        "nvme_tcp_try_send_data_pdu_entry", "nvme_tcp_try_send_data_pdu_exit",          \
+        "nvme_tcp_try_send_data_entry", "nvme_tcp_try_send_data_exit",                  \
+        "nvme_tcp_try_send_ddgst_entry", "nvme_tcp_try_send_ddgst_exit"
+#define NVME_TCP_SEND_PART_FUNCTIONS \
+        "nvme_tcp_try_send_cmd_pdu", "nvme_tcp_try_send_data_pdu", "nvme_tcp_try_send_data", "nvme_tcp_try_send_ddgst"
+#define NVME_TCP_SEND_PART_FIELDS                       \
+        { "nvme_tcp", "nvme_tcp_queue", "request" },    \
+        { "nvme_tcp", "nvme_tcp_request", "queue" }
+
 #define NVMET_TCP_SEND_PROGRAMS \
-        "nvmet_try_send_data_pdu_entry", "nvmet_try_send_data_pdu_exit", "nvmet_try_send_data_entry", \
-        "nvmet_try_send_data_exit", "nvmet_try_send_response_entry", "nvmet_try_send_response_exit"
+        "nvmet_try_send_response_exit", "nvmet_try_send_data_pdu_exit", "nvmet_try_send_data_entry", \
+        "nvmet_try_send_data_exit", "nvmet_try_send_r2t_exit"
+#define NVMET_TCP_SEND_FUNCTIONS \
+        "nvmet_try_send_response", "nvmet_try_send_data_pdu", "nvmet_try_send_data", "nvmet_try_send_r2t"
 #define NVMET_TCP_SENDPAGE_FIELDS                       \
         { "nvmet_tcp", "nvmet_tcp_queue", "snd_cmd" },  \
         { "nvmet_tcp", "nvmet_tcp_cmd", "state" },      \
@@ -38,6 +51,8 @@ const HookRow hook_rows[] = {
                               { "nvme_core", "nvme_ctrl", "cntlid" } } },
         } },
         { "H3", HOOK_SIDE_HOST, "tcp", NULL, true, NULL, {
+                { BOTH("nvme_tcp", "nvme_tcp_try_send_cmd_pdu", NVME_TCP_SEND_PART_PROGRAMS),
+                  .functions = { NVME_TCP_SEND_PART_FUNCTIONS }, .fields = { NVME_TCP_SEND_PART_FIELDS } },
                 { BOTH("nvme_tcp", "nvme_tcp_try_send", "nvme_tcp_try_send_entry", "nvme_tcp_try_send_exit"),
                   .fields = { NVME_TCP_SEND_FIELDS } },
         } },
@@ -45,6 +60,8 @@ const HookRow hook_rows[] = {
                 { ENTRY("nvme_tcp", "nvme_tcp_setup_h2c_data_pdu", "nvme_tcp_setup_h2c_data_pdu") },
         } },
         { "H5", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
+                { BOTH("nvme_tcp", "nvme_tcp_try_send_data", NVME_TCP_SEND_PART_PROGRAMS),
+                  .functions = { NVME_TCP_SEND_PART_FUNCTIONS }, .fields = { NVME_TCP_SEND_PART_FIELDS } },
                 { BOTH("nvme_tcp", "nvme_tcp_try_send", "nvme_tcp_try_send_entry", "nvme_tcp_try_send_exit"),
                   .fields = { NVME_TCP_SEND_FIELDS } },
         } },
@@ -65,12 +82,12 @@ const HookRow hook_rows[] = {
                               { "nvmet", "nvmet_subsys", "subsysnqn" }, { "nvmet", "nvmet_sq", "qid" } } },
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes sent after an R2T", true, NULL, {
-                { BOTH("nvmet_tcp", "nvmet_try_send_r2t", "nvmet_try_send_r2t_entry", "nvmet_try_send_r2t_exit") },
+                { EXIT("nvmet_tcp", "nvmet_try_send_r2t", NVMET_TCP_SEND_PROGRAMS), .functions = { NVMET_TCP_SEND_FUNCTIONS } },
                 { BOTH("vmlinux", "kernel_sendpage", "kernel_sendpage_entry", "kernel_sendpage_exit"),
                   .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes in the capsule", true, NULL, {
-                { EXIT("nvmet_tcp", "nvmet_tcp_map_data", "nvmet_tcp_map_data") },
+                { ENTRY("nvmet_tcp", "nvmet_tcp_build_pdu_iovec", "nvmet_tcp_build_pdu_iovec") },
         } },
         { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, block device", true, NULL, {
                 { ENTRY("nvmet", "nvmet_bdev_execute_rw", "nvmet_bdev_execute_rw") },
@@ -109,7 +126,7 @@ const HookRow hook_rows[] = {
                 { ENTRY("nvmet_tcp", "nvmet_tcp_queue_response", "nvmet_tcp_queue_response") },
         } },
         { "T9", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
-                { BOTH("nvmet_tcp", "nvmet_try_send_response", NVMET_TCP_SEND_PROGRAMS) },
+                { EXIT("nvmet_tcp", "nvmet_try_send_response", NVMET_TCP_SEND_PROGRAMS), .functions = { NVMET_TCP_SEND_FUNCTIONS } },
                 { BOTH("vmlinux", "kernel_sendpage", "kernel_sendpage_entry", "kernel_sendpage_exit"),
                   .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
         } },

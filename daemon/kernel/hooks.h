@@ -11,6 +11,7 @@
 
 #define HOOK_CANDIDATES_MAX 3
 #define HOOK_PROGRAMS_MAX 8
+#define HOOK_FUNCTIONS_MAX 4
 #define HOOK_FIELDS_MAX 6
 
 typedef enum HookKind {
@@ -28,6 +29,7 @@ typedef struct HookCandidate {
         const char *mechanism;                          /* as shown to people: "fentry+fexit" */
         const char *module, *symbol;                    /* of a HOOK_FIELD: "request.start_time_ns" */
         const char *programs[HOOK_PROGRAMS_MAX];        /* in the skeleton of the row's side */
+        const char *functions[HOOK_FUNCTIONS_MAX];      /* of module, when the programs hook more than symbol */
         HookField fields[HOOK_FIELDS_MAX];              /* that the programs read */
 } HookCandidate;
 

@@ -29,6 +29,8 @@ static void wanted_init(Wanted *wanted)
 
                         if (candidate->symbol)
                                 g_hash_table_add(wanted->functions, (gpointer) candidate->symbol);
+                        for (unsigned k = 0; k < HOOK_FUNCTIONS_MAX && candidate->functions[k]; k++)
+                                g_hash_table_add(wanted->functions, (gpointer) candidate->functions[k]);
                         for (unsigned k = 0; k < HOOK_FIELDS_MAX && candidate->fields[k].field; k++)
                                 g_hash_table_add(wanted->structures, (gpointer) candidate->fields[k].structure);
                 }

@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+static char *no_function(const KernelInventory *inventory, const char *module, const char *function)
+{
+        if (kernel_inventory_has_btf_function(inventory, module, function))
+                return NULL;
+        if (!kernel_inventory_module_has_btf(inventory, module))
+                return g_strdup_printf("%s has no BTF", module);
+        return g_strdup_printf("no function %s in the BTF of %s (inlined by the compiler, or not in this version)", function, module);
+}
+
 /* NULL when the kernel has all the candidate needs, else why it is out. */
 static char *why_not(const KernelInventory *inventory, const HookCandidate *candidate)
 {
@@ -15,11 +24,14 @@ static char *why_not(const KernelInventory *inventory, const HookCandidate *cand
                 return kernel_inventory_module_has_btf(inventory, module) ?
                         g_strdup_printf("no tracepoint %s in the BTF of %s", symbol, module) :
                         g_strdup_printf("%s has no BTF", module);
-        if (candidate->kind == HOOK_FUNCTION && !kernel_inventory_has_btf_function(inventory, module, symbol))
-                return kernel_inventory_module_has_btf(inventory, module) ?
-                        g_strdup_printf("no function %s in the BTF of %s (inlined by the compiler, or not in this version)",
-                                        symbol, module) :
-                        g_strdup_printf("%s has no BTF", module);
+        if (candidate->kind == HOOK_FUNCTION) {
+                char *reason = no_function(inventory, module, symbol);
+
+                for (unsigned i = 0; !reason && i < HOOK_FUNCTIONS_MAX && candidate->functions[i]; i++)
+                        reason = no_function(inventory, module, candidate->functions[i]);
+                if (reason)
+                        return reason;
+        }
 
         for (unsigned i = 0; i < HOOK_FIELDS_MAX && candidate->fields[i].field; i++) {
                 const HookField *field = &candidate->fields[i];
