@@ -13,17 +13,19 @@ gint64 simulated_offset(const Simulation *s, guint64 host_ns)
         return s->offset_ns + (gint64) (s->drift_ppm * 1e-6 * (double) (host_ns - s->start_ns));
 }
 
-/* Mostly a little, seldom much. */
-static guint64 jitter(double mean_ns)
+/* Mostly a little, seldom much; never much of a periodic load. */
+static guint64 jitter(const Simulation *s, double mean_ns)
 {
         double x = -log(1 - g_test_rand_double()) * mean_ns;
 
+        if (s->periodic)
+                return 1 + (guint64) g_test_rand_double_range(0, mean_ns);
         return 1 + (guint64) (g_test_rand_double() < 0.01 ? 10 * x : x);
 }
 
 static guint64 random_or(const Simulation *s, double mean_ns)
 {
-        return s->periodic ? (guint64) mean_ns : jitter(mean_ns);
+        return s->periodic ? (guint64) mean_ns : jitter(s, mean_ns);
 }
 
 static void times(const Simulation *s, SimulatedCommand *command, guint64 start_ns)
@@ -34,29 +36,29 @@ static void times(const Simulation *s, SimulatedCommand *command, guint64 start_
         guint64 t[NP_T_COUNT] = { 0 }, queued = 0, now = start_ns;
 
         host->h[NP_H0] = now;
-        host->h[NP_H1] = now += jitter(100);
-        host->h[NP_H2] = now += jitter(300);
-        host->h[NP_H3] = now + jitter(2000);    /* the send can return after the target has it */
-        t[NP_T1] = now += s->wire_ns + jitter(3000);
+        host->h[NP_H1] = now += jitter(s, 100);
+        host->h[NP_H2] = now += jitter(s, 300);
+        host->h[NP_H3] = now + jitter(s, 2000);    /* the send can return after the target has it */
+        t[NP_T1] = now += s->wire_ns + jitter(s, 3000);
         if (fetched) {
-                queued = now += jitter(200);
-                t[NP_T2] = now += jitter(200);
-                host->h[NP_H4] = now = MAX(now + s->wire_ns + jitter(3000), host->h[NP_H3]);
-                host->h[NP_H5] = now + jitter(1000);
+                queued = now += jitter(s, 200);
+                t[NP_T2] = now += jitter(s, 200);
+                host->h[NP_H4] = now = MAX(now + s->wire_ns + jitter(s, 3000), host->h[NP_H3]);
+                host->h[NP_H5] = now + jitter(s, 1000);
                 host->r2t_ns = host->h[NP_H5] - host->h[NP_H4];
                 host->r2t_rounds = 1;
-                now += s->wire_ns + jitter(5000);
+                now += s->wire_ns + jitter(s, 5000);
                 target->fetch_ns = now - t[NP_T2];
                 host->header.flags |= NP_F_R2T;
                 target->header.flags |= NP_F_R2T;
         }
-        t[NP_T4] = now += jitter(300);
+        t[NP_T4] = now += jitter(s, 300);
         t[NP_T7] = now += random_or(s, 60000);
-        t[NP_T8] = now += jitter(200);
-        t[NP_T9] = now + jitter(1000);
-        host->h[NP_H6] = now = MAX(now + s->wire_ns + jitter(3000), MAX(host->h[NP_H3], host->h[NP_H5]));
-        host->h[NP_H7] = now += jitter(200);
-        host->h[NP_H8] = now += jitter(200);
+        t[NP_T8] = now += jitter(s, 200);
+        t[NP_T9] = now + jitter(s, 1000);
+        host->h[NP_H6] = now = MAX(now + s->wire_ns + jitter(s, 3000), MAX(host->h[NP_H3], host->h[NP_H5]));
+        host->h[NP_H7] = now += jitter(s, 200);
+        host->h[NP_H8] = now += jitter(s, 200);
 
         for (guint i = NP_T1; i < NP_T_COUNT; i++)
                 target->t[i] = t[i] ? t[i] + simulated_offset(s, t[i]) : 0;
