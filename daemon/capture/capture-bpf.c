@@ -34,7 +34,9 @@ static CaptureBpf *bpf(Capture *c)
         return (CaptureBpf *) c;
 }
 
-/* libbpf tells why by printing. One capture attaches at a time: the daemon has one thread. */
+/* Sessions attach on threads of their own, one at a time: libbpf tells why by printing, and finds targets in tables that all
+ * share. */
+static GMutex attaching;
 static char *printed;
 
 static int keep_warnings(enum libbpf_print_level level, const char *format, va_list args)
@@ -140,9 +142,8 @@ static int load_target(CaptureBpf *b, const char **ret_error)
         return 0;
 }
 
-static int attach(Capture *c, const char **ret_error)
+static int load_and_attach(CaptureBpf *b, const char **ret_error)
 {
-        CaptureBpf *b = bpf(c);
         int r;
 
         r = attach_targets_open();
@@ -152,6 +153,17 @@ static int attach(Capture *c, const char **ret_error)
         if (r >= 0)
                 r = load_host(b, ret_error);
         attach_targets_close();
+        return r;
+}
+
+static int attach(Capture *c, const char **ret_error)
+{
+        CaptureBpf *b = bpf(c);
+        int r;
+
+        g_mutex_lock(&attaching);
+        r = load_and_attach(b, ret_error);
+        g_mutex_unlock(&attaching);
         if (r < 0)
                 return r;
 
@@ -408,4 +420,19 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
 fail:
         free_capture(&b->capture);
         return r;
+}
+
+char **capture_bpf_programs(HookSides side)
+{
+        struct host_bpf *host = side == HOOK_SIDE_HOST ? host_bpf__open() : NULL;
+        struct target_bpf *target = side == HOOK_SIDE_TARGET ? target_bpf__open() : NULL;
+        g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+        struct bpf_program *program;
+
+        if (host || target)
+                bpf_object__for_each_program(program, host ? host->obj : target->obj)
+                        g_strv_builder_add(names, bpf_program__name(program));
+        host_bpf__destroy(host);
+        target_bpf__destroy(target);
+        return g_strv_builder_end(names);
 }

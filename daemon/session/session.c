@@ -69,13 +69,22 @@ static uint64_t capture_now(Session *s)
         return s->capture->ops->now ? s->capture->ops->now(s->capture) : now_ns(CLOCK_MONOTONIC);
 }
 
-/* The source of records goes first of all: whatever else happens, nothing stays attached. */
-static void release_capture(Session *s)
+static void release_sources(Session *s)
 {
         s->start_source = sd_event_source_disable_unref(s->start_source);
         s->tick_source = sd_event_source_disable_unref(s->tick_source);
         s->fd_source = sd_event_source_disable_unref(s->fd_source);
+}
 
+/* The source of records goes first of all: whatever else happens, nothing stays attached. */
+static void release_capture(Session *s)
+{
+        release_sources(s);
+
+        if (s->job) {
+                capture_job_abandon(TAKE_PTR(s->job));
+                s->capture = NULL;
+        }
         if (s->capture) {
                 s->capture->ops->detach(s->capture);
                 s->capture->ops->free(s->capture);
@@ -167,20 +176,14 @@ static int set_threshold(Session *s, uint64_t since_ns)
         return s->capture->ops->set_threshold(s->capture, s->sampling.threshold);
 }
 
-static void finish(Session *s)
+static void on_detached(int r, const char *why, void *userdata)
 {
+        Session *s = userdata;
         NpReport *report;
-        int r;
 
-        r = s->capture->ops->drain(s->capture);
-        if (r >= 0)
-                r = read_counters(s);
-        if (r < 0) {
-                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: the last records could not be read: %s", s->namespace->name,
-                             g_strerror(-r));
-                return;
-        }
-        release_capture(s);
+        s->job = NULL;
+        s->capture->ops->free(s->capture);
+        s->capture = NULL;
 
         np_analysis_finish(s->analysis);
         s->joined = np_analysis_joined(s->analysis);
@@ -193,6 +196,27 @@ static void finish(Session *s)
 
         release_analysis(s);
         set_state(s, SESSION_FINISHED);
+}
+
+/* The session has ended for others when nothing is attached any more. */
+static void finish(Session *s)
+{
+        int r;
+
+        r = s->capture->ops->drain(s->capture);
+        if (r >= 0)
+                r = read_counters(s);
+        if (r < 0) {
+                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: the last records could not be read: %s", s->namespace->name,
+                             g_strerror(-r));
+                return;
+        }
+        release_sources(s);
+        r = capture_job_start(s->event, s->capture, CAPTURE_JOB_DETACH, on_detached, s, &s->job);
+        if (r < 0) {
+                s->capture->ops->detach(s->capture);
+                on_detached(0, NULL, s);
+        }
 }
 
 static int on_settle(sd_event_source *source, uint64_t usec, void *userdata)
@@ -342,16 +366,15 @@ static void read_hooks(Session *s)
         }
 }
 
-static int on_start(sd_event_source *source, void *userdata)
+static void on_attached(int r, const char *why, void *userdata)
 {
         Session *s = userdata;
-        const char *why = NULL;
-        int r, fd;
+        int fd;
 
-        r = s->capture->ops->attach(s->capture, &why);
+        s->job = NULL;
         if (r < 0) {
                 session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: %s", s->namespace->name, why ?: g_strerror(-r));
-                return 0;
+                return;
         }
         read_hooks(s);
         s->observer->changed(s, SESSION_CHANGED_HOOKS, s->observer->userdata);
@@ -385,11 +408,21 @@ static int on_start(sd_event_source *source, void *userdata)
         set_state(s, SESSION_RECORDING);
         if (s->stop_requested)
                 begin_joining(s);
-        return 0;
+        return;
 
 fail:
         session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: the recording could not be started: %s", s->namespace->name,
                      g_strerror(-r));
+}
+
+static int on_start(sd_event_source *source, void *userdata)
+{
+        Session *s = userdata;
+        int r;
+
+        r = capture_job_start(s->event, s->capture, CAPTURE_JOB_ATTACH, on_attached, s, &s->job);
+        if (r < 0)
+                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: no thread to attach on: %s", s->namespace->name, g_strerror(-r));
         return 0;
 }
 
@@ -477,6 +510,10 @@ Session *session_free(Session *s)
         if (!s)
                 return NULL;
 
+        if (s->job) {
+                capture_job_end(TAKE_PTR(s->job));
+                s->capture = NULL;
+        }
         release_capture(s);
         release_analysis(s);
         g_array_unref(s->hooks);

@@ -15,6 +15,7 @@
 
 #include "../../model/analysis.h"
 #include "backend.h"
+#include "capture-job.h"
 #include "sampling.h"
 
 typedef struct Session Session;
@@ -77,6 +78,7 @@ struct Session {
         const SessionObserver *observer;
         sd_event_source *start_source, *tick_source, *fd_source;
         Capture *capture;
+        CaptureJob *job;                /* attaches or detaches capture, which is the job's meanwhile */
         CaptureCounters *counters;      /* as last read */
         NpAnalysis *analysis;
         Sampling sampling;

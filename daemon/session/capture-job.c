@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture-job.h"
+
+#include <glib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "../util.h"
+
+struct CaptureJob {
+        Capture *capture;
+        CaptureJobKind kind;
+        CaptureJobDone done;            /* NULL: abandoned */
+        void *userdata;
+        GThread *thread;
+        int fd;                         /* eventfd, written by the thread as its last act */
+        sd_event_source *source;
+        /* the thread's until it has ended */
+        int r;
+        const char *why;
+};
+
+static void *run(void *userdata)
+{
+        CaptureJob *job = userdata;
+
+        if (job->kind == CAPTURE_JOB_ATTACH)
+                job->r = job->capture->ops->attach(job->capture, &job->why);
+        else
+                job->capture->ops->detach(job->capture);
+        (void) eventfd_write(job->fd, 1);
+        return NULL;
+}
+
+static void job_free(CaptureJob *job)
+{
+        sd_event_source_disable_unref(job->source);
+        close(job->fd);
+        g_free(job);
+}
+
+static void capture_discard(Capture *capture)
+{
+        capture->ops->detach(capture);
+        capture->ops->free(capture);
+}
+
+static int on_ended(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        CaptureJob *job = userdata;
+        CaptureJobDone done = job->done;
+        void *done_userdata = job->userdata;
+        Capture *capture = job->capture;
+        const char *why;
+        int r;
+
+        g_thread_join(job->thread);
+        r = job->r;
+        why = job->why;
+        job_free(job);
+
+        if (done)
+                done(r, why, done_userdata);
+        else
+                capture_discard(capture);
+        return 0;
+}
+
+int capture_job_start(sd_event *event, Capture *capture, CaptureJobKind kind, CaptureJobDone done, void *userdata,
+                      CaptureJob **ret)
+{
+        CaptureJob *job = g_new0(CaptureJob, 1);
+        int r;
+
+        job->capture = capture;
+        job->kind = kind;
+        job->done = done;
+        job->userdata = userdata;
+        job->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (job->fd < 0) {
+                r = -errno;
+                g_free(job);
+                return r;
+        }
+        r = sd_event_add_io(event, &job->source, job->fd, EPOLLIN, on_ended, job);
+        if (r < 0) {
+                job_free(job);
+                return r;
+        }
+        job->thread = g_thread_try_new("capture", run, job, NULL);
+        if (!job->thread) {
+                job_free(job);
+                return -EAGAIN;
+        }
+        *ret = job;
+        return 0;
+}
+
+void capture_job_abandon(CaptureJob *job)
+{
+        job->done = NULL;
+}
+
+void capture_job_end(CaptureJob *job)
+{
+        g_thread_join(job->thread);
+        capture_discard(job->capture);
+        job_free(job);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Attaches or detaches a capture on a thread of its own: the kernel takes seconds to patch some tens of functions, and the
+ * daemon must go on answering. The capture belongs to the job until it is done.
+ */
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include "../capture/capture.h"
+
+typedef struct CaptureJob CaptureJob;
+
+typedef enum CaptureJobKind {
+        CAPTURE_JOB_ATTACH,
+        CAPTURE_JOB_DETACH,
+} CaptureJobKind;
+
+/* Called from the event loop, once; the job is gone then and the capture the caller's again. why: as of CaptureOps.attach. */
+typedef void (*CaptureJobDone)(int r, const char *why, void *userdata);
+
+int capture_job_start(sd_event *event, Capture *capture, CaptureJobKind kind, CaptureJobDone done, void *userdata,
+                      CaptureJob **ret);
+
+/* done is not called; the capture is detached and freed when the thread is through with it. */
+void capture_job_abandon(CaptureJob *job);
+
+/* The same, and waits for it. For a loop that runs no more. */
+void capture_job_end(CaptureJob *job);

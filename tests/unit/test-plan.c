@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The planner on inventories recorded on real kernels (tests/fixtures/kernels) and on ones with something taken away. */
+#include <string.h>
+
+#include "daemon/capture/capture-bpf.h"
+#include "daemon/kernel/plan-internal.h"
+
+#define BOTH_SIDES (HOOK_SIDE_HOST | HOOK_SIDE_TARGET)
+
+static JsonNode *load(const char *release)
+{
+        g_autofree char *path = g_strdup_printf("%s/../fixtures/kernels/%s.json", g_getenv("G_TEST_SRCDIR"), release);
+        g_autoptr(JsonParser) parser = json_parser_new();
+        g_autoptr(GError) error = NULL;
+
+        json_parser_load_from_file(parser, path, &error);
+        g_assert_no_error(error);
+        return json_parser_steal_root(parser);
+}
+
+static KernelInventory *inventory_of(JsonNode *node)
+{
+        g_autofree char *error = NULL;
+        KernelInventory *inventory = NULL;
+        int r;
+
+        r = kernel_inventory_from_json(node, &inventory, &error);
+        g_assert_cmpstr(error, ==, NULL);
+        g_assert_cmpint(r, ==, 0);
+        return inventory;
+}
+
+static HookPlan *plan_of(JsonNode *node, HookSides sides)
+{
+        KernelInventory *inventory = inventory_of(node);
+        HookPlan *plan = NULL;
+
+        g_assert_cmpint(hook_plan_make(inventory, "tcp", sides, &plan), ==, 0);
+        kernel_inventory_free(inventory);
+        return plan;
+}
+
+/* Of the row for this boundary that covers these commands (NULL: all). */
+static const HookChoice *choice_of(const HookPlan *plan, const char *boundary, const char *covers)
+{
+        for (guint i = 0; i < plan->choices->len; i++) {
+                const HookChoice *choice = plan->choices->pdata[i];
+
+                if (g_str_equal(choice->row->boundary, boundary) && g_strcmp0(choice->row->covers, covers) == 0)
+                        return choice;
+        }
+        g_error("no row for %s", boundary);
+}
+
+static void assert_symbol(const HookPlan *plan, const char *boundary, const char *covers, const char *symbol)
+{
+        const HookChoice *choice = choice_of(plan, boundary, covers);
+
+        g_assert_nonnull(choice->chosen);
+        g_assert_cmpstr(choice->chosen->symbol, ==, symbol);
+}
+
+/* Takes a string out of a set of a module, or all with a NULL value. */
+static void take_away(JsonNode *node, const char *module, const char *set, const char *value)
+{
+        JsonArray *modules = json_object_get_array_member(json_node_get_object(node), "modules");
+        bool found = false;
+
+        for (guint i = 0; i < json_array_get_length(modules); i++) {
+                JsonObject *object = json_array_get_object_element(modules, i);
+                JsonArray *array;
+
+                if (!g_str_equal(json_object_get_string_member(object, "name"), module))
+                        continue;
+                array = json_object_get_array_member(object, set);
+                for (guint j = json_array_get_length(array); j-- > 0;)
+                        if (!value || g_str_equal(json_array_get_string_element(array, j), value)) {
+                                json_array_remove_element(array, j);
+                                found = true;
+                        }
+        }
+        g_assert_true(found);
+}
+
+static void set_boolean(JsonNode *node, const char *module, const char *name, gboolean value)
+{
+        JsonArray *modules = json_object_get_array_member(json_node_get_object(node), "modules");
+
+        for (guint i = 0; i < json_array_get_length(modules); i++) {
+                JsonObject *object = json_array_get_object_element(modules, i);
+
+                if (g_str_equal(json_object_get_string_member(object, "name"), module))
+                        json_object_set_boolean_member(object, name, value);
+        }
+}
+
+static const char *const releases[] = { "6.1", "6.12" };
+
+static void test_usable(void)
+{
+        for (unsigned i = 0; i < G_N_ELEMENTS(releases); i++) {
+                g_autoptr(JsonNode) node = load(releases[i]);
+                HookPlan *plan = plan_of(node, BOTH_SIDES);
+                const char *why;
+
+                g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, &why));
+                g_assert_cmpstr(why, ==, NULL);
+                g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, NULL));
+                /* On these kernels nothing is merged. */
+                for (guint j = 0; j < plan->choices->len; j++)
+                        g_assert_nonnull(((HookChoice *) plan->choices->pdata[j])->chosen);
+                hook_plan_free(plan);
+        }
+}
+
+static void test_inlined_send_functions(void)
+{
+        g_autoptr(JsonNode) old = load("6.1"), new = load("6.12");
+        HookPlan *plan;
+
+        plan = plan_of(old, BOTH_SIDES);
+        assert_symbol(plan, "H3", NULL, "nvme_tcp_try_send");
+        assert_symbol(plan, "H5", "writes sent after an R2T", "nvme_tcp_try_send");
+        assert_symbol(plan, "T2", "writes sent after an R2T", "kernel_sendpage");
+        assert_symbol(plan, "T9", NULL, "kernel_sendpage");
+        g_assert_true(strstr(choice_of(plan, "T9", NULL)->why_not[0], "nvmet_try_send_response") != NULL);
+        g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "kernel_sendpage_exit"));
+        g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_try_send_response_exit"));
+        hook_plan_free(plan);
+
+        plan = plan_of(new, BOTH_SIDES);
+        assert_symbol(plan, "H3", NULL, "nvme_tcp_try_send_cmd_pdu");
+        assert_symbol(plan, "H5", "writes sent after an R2T", "nvme_tcp_try_send_data");
+        assert_symbol(plan, "T2", "writes sent after an R2T", "nvmet_try_send_r2t");
+        assert_symbol(plan, "T9", NULL, "nvmet_try_send_response");
+        g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_try_send_data_entry"));
+        g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "kernel_sendpage_entry"));
+        g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_HOST, "nvme_tcp_try_send_entry"));
+        hook_plan_free(plan);
+}
+
+/* A row that needs several functions is out when the compiler inlined just one of them, for H3 and for H5 alike. */
+static void test_one_function_inlined(void)
+{
+        g_autoptr(JsonNode) node = load("6.12");
+        HookPlan *plan;
+
+        take_away(node, "nvme_tcp", "functions", "nvme_tcp_try_send_ddgst");
+        plan = plan_of(node, BOTH_SIDES);
+        assert_symbol(plan, "H3", NULL, "nvme_tcp_try_send");
+        assert_symbol(plan, "H5", "writes sent after an R2T", "nvme_tcp_try_send");
+        g_assert_true(strstr(choice_of(plan, "H3", NULL)->why_not[0], "nvme_tcp_try_send_ddgst") != NULL);
+        g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_HOST, "nvme_tcp_try_send_cmd_pdu_exit"));
+        hook_plan_free(plan);
+}
+
+static void test_merged(void)
+{
+        g_autoptr(JsonNode) node = load("6.12");
+        const HookChoice *choice;
+        HookPlan *plan;
+
+        take_away(node, "vmlinux", "tracepoints", "block_bio_queue");
+        take_away(node, "nvme_tcp", "functions", "nvme_tcp_setup_h2c_data_pdu");
+        plan = plan_of(node, BOTH_SIDES);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, NULL));
+        choice = choice_of(plan, "H0", NULL);
+        g_assert_null(choice->chosen);
+        g_assert_true(g_str_has_prefix(choice->merged, "merged into H1: "));
+        choice = choice_of(plan, "H4", "writes sent after an R2T");
+        g_assert_null(choice->chosen);
+        g_assert_true(g_str_has_prefix(choice->merged, "merged into the network: "));
+        hook_plan_free(plan);
+}
+
+static void test_field_missing(void)
+{
+        g_autoptr(JsonNode) node = load("6.1");
+        const char *why;
+        HookPlan *plan;
+
+        take_away(node, "nvme_tcp", "fields", "nvme_tcp_queue.req_list");
+        plan = plan_of(node, BOTH_SIDES);
+        g_assert_false(hook_plan_usable(plan, HOOK_SIDE_HOST, &why));
+        g_assert_true(strstr(why, "H3") != NULL);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, NULL));
+        g_assert_true(strstr(choice_of(plan, "H3", NULL)->why_not[1], "req_list") != NULL);
+        hook_plan_free(plan);
+}
+
+static void test_module_missing(void)
+{
+        g_autoptr(JsonNode) node = load("6.1");
+        const char *why;
+        HookPlan *plan;
+
+        set_boolean(node, "nvmet_tcp", "loaded", FALSE);
+        plan = plan_of(node, BOTH_SIDES);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, NULL));
+        g_assert_false(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
+        g_assert_true(strstr(why, "module nvmet_tcp is not loaded") != NULL);
+        hook_plan_free(plan);
+
+        /* a plan of the host's side alone has no rows of the target's */
+        plan = plan_of(node, HOOK_SIDE_HOST);
+        for (guint i = 0; i < plan->choices->len; i++)
+                g_assert_cmpint(((HookChoice *) plan->choices->pdata[i])->row->side, ==, HOOK_SIDE_HOST);
+        hook_plan_free(plan);
+}
+
+static void test_no_module_btf(void)
+{
+        g_autoptr(JsonNode) node = load("6.1");
+        const char *why;
+        HookPlan *plan;
+
+        set_boolean(node, "nvme_core", "btf", FALSE);
+        take_away(node, "nvme_core", "tracepoints", NULL);
+        take_away(node, "nvme_core", "functions", NULL);
+        take_away(node, "nvme_core", "fields", NULL);
+        plan = plan_of(node, BOTH_SIDES);
+        g_assert_false(hook_plan_usable(plan, HOOK_SIDE_HOST, &why));
+        g_assert_true(strstr(why, "nvme_core has no BTF") != NULL);
+        hook_plan_free(plan);
+}
+
+static void test_round_trip(void)
+{
+        g_autoptr(JsonNode) node = load("6.12"), again = NULL;
+        KernelInventory *inventory = inventory_of(node);
+
+        again = kernel_inventory_to_json(inventory);
+        g_assert_true(json_node_equal(node, again));
+        kernel_inventory_free(inventory);
+}
+
+static void test_hostile_inventory(void)
+{
+        const char *const texts[] = {
+                "[]", "{}", "{\"schema\":\"org.ntprof.kernel-inventory/1\"}",
+                "{\"schema\":\"org.ntprof.kernel-inventory/2\",\"release\":\"6.1\",\"modules\":[]}",
+                "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":6,\"modules\":[]}",
+                "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"6.1\",\"modules\":[1]}",
+                "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"6.1\",\"modules\":[{\"name\":\"x\"}]}",
+                "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"6.1\",\"modules\":[{\"name\":\"x\",\"loaded\":1,"
+                "\"btf\":true,\"functions\":[],\"tracepoints\":[],\"fields\":[]}]}",
+                "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"6.1\",\"modules\":[{\"name\":\"x\",\"loaded\":true,"
+                "\"btf\":true,\"functions\":[[]],\"tracepoints\":[],\"fields\":[]}]}",
+        };
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++) {
+                g_autoptr(JsonNode) node = json_from_string(texts[i], NULL);
+                g_autofree char *error = NULL;
+                KernelInventory *inventory = NULL;
+
+                g_assert_nonnull(node);
+                g_assert_cmpint(kernel_inventory_from_json(node, &inventory, &error), ==, -EINVAL);
+                g_assert_null(inventory);
+                g_assert_nonnull(error);
+        }
+}
+
+/* Each row of the table names a boundary that the model knows. */
+static void test_table(void)
+{
+        for (unsigned i = 0; i < n_hook_rows; i++) {
+                const NpBoundaryInfo *info = np_boundary_by_id(hook_rows[i].boundary);
+
+                g_assert_nonnull(info);
+                g_assert_cmpint(info->side, ==, hook_rows[i].side == HOOK_SIDE_HOST ? NP_SIDE_HOST : NP_SIDE_TARGET);
+                g_assert_true(hook_rows[i].essential || hook_rows[i].merged);
+                g_assert_nonnull(hook_rows[i].candidates[0].symbol);
+        }
+}
+
+/* Every program of the table is in the skeleton of its side, and none of a skeleton is in no row: a typing error in the
+ * table would leave a boundary without its program. */
+static void test_programs(void)
+{
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
+                g_auto(GStrv) programs = capture_bpf_programs(side);
+                g_autoptr(GHashTable) unused = g_hash_table_new(g_str_hash, g_str_equal);
+
+                g_assert_nonnull(programs);
+                for (unsigned i = 0; programs[i]; i++)
+                        g_hash_table_add(unused, programs[i]);
+                for (unsigned i = 0; i < n_hook_rows; i++)
+                        for (unsigned j = 0; hook_rows[i].side == side && j < HOOK_CANDIDATES_MAX; j++)
+                                for (unsigned k = 0; k < HOOK_PROGRAMS_MAX && hook_rows[i].candidates[j].programs[k]; k++) {
+                                        const char *program = hook_rows[i].candidates[j].programs[k];
+
+                                        if (!g_strv_contains((const char *const *) programs, program))
+                                                g_error("%s: no such program %s", hook_rows[i].boundary, program);
+                                        g_hash_table_remove(unused, program);
+                                }
+                g_assert_cmpuint(g_hash_table_size(unused), ==, 0);
+        }
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/plan/usable-on-recorded-kernels", test_usable);
+        g_test_add_func("/plan/inlined-send-functions", test_inlined_send_functions);
+        g_test_add_func("/plan/one-function-inlined", test_one_function_inlined);
+        g_test_add_func("/plan/merged", test_merged);
+        g_test_add_func("/plan/field-missing", test_field_missing);
+        g_test_add_func("/plan/module-missing", test_module_missing);
+        g_test_add_func("/plan/no-module-btf", test_no_module_btf);
+        g_test_add_func("/plan/table", test_table);
+        g_test_add_func("/plan/programs", test_programs);
+        g_test_add_func("/inventory/round-trip", test_round_trip);
+        g_test_add_func("/inventory/hostile", test_hostile_inventory);
+        return g_test_run();
+}
