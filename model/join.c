@@ -43,7 +43,7 @@ struct _NpJoin {
         guint64 window;
         guint64 complete_ns;            /* all hosts that ended before it are known */
         gboolean finishing, last_window;
-        gboolean repeats_tried;         /* in this call: it takes its time */
+        guint64 repeats_window;         /* when vote_of_repeats() is worth its time again */
         guint64 reference_ns;           /* the window's: intervals are widened to hold then */
         guint64 window_end_ns;
         NpOffset offset;
@@ -522,8 +522,8 @@ static void join_window(NpJoin *join, GPtrArray *hosts, guint n_old, GPtrArray *
 
         for (guint i = 0; i < buckets->len; i++)
                 vote_bucket(join, buckets->pdata[i], votes);
-        if (votes->len == 0 && !join->offset.known && !join->repeats_tried) {
-                join->repeats_tried = TRUE;
+        if (votes->len == 0 && !join->offset.known && join->window >= join->repeats_window) {
+                join->repeats_window = 2 * join->window;
                 vote_of_repeats(join, buckets, votes);
         }
         np_offset_update(&join->offset, join->reference_ns, (NpInterval *) votes->data, votes->len);
@@ -540,7 +540,6 @@ void np_join_advance(NpJoin *join, guint64 host_ns)
         guint kept = 0;
 
         join->complete_ns = MAX(join->complete_ns, host_ns);
-        join->repeats_tried = FALSE;
         for (guint i = 0; i < join->pending->len; i++) {
                 Host *host = join->pending->pdata[i];
 

@@ -109,3 +109,26 @@ GArray *simulate(const Simulation *s)
         g_array_sort(commands, compare_ends);
         return commands;
 }
+
+void test_take(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why, guint32 threshold,
+               gpointer data)
+{
+        TestOutcome *outcome = data;
+
+        outcome->last_threshold = threshold;
+        if (!target) {
+                g_assert_cmpint(why, <, NP_UNJOINED_COUNT);
+                outcome->unjoined[why]++;
+                return;
+        }
+        g_assert_cmpint(why, ==, NP_UNJOINED_COUNT);
+        if (host->cpu == target->cpu)
+                outcome->right++;
+        else
+                outcome->wrong++;
+}
+
+guint64 test_outcome_total(const TestOutcome *o)
+{
+        return o->right + o->wrong + o->unjoined[0] + o->unjoined[1] + o->unjoined[2];
+}

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "join.h"
 #include "records.h"
 
 typedef struct {
@@ -34,3 +35,14 @@ typedef struct {
 GArray *simulate(const Simulation *s);
 
 gint64 simulated_offset(const Simulation *s, guint64 host_ns);
+
+/* What a join made of it. */
+typedef struct {
+        guint64 right, wrong, unjoined[NP_UNJOINED_COUNT];
+        guint32 last_threshold;
+} TestOutcome;
+
+/* An NpJoinFunc whose data is a TestOutcome. */
+void test_take(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why, guint32 threshold,
+               gpointer data);
+guint64 test_outcome_total(const TestOutcome *outcome);
