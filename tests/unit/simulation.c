@@ -43,7 +43,8 @@ static void times(const Simulation *s, SimulatedCommand *command, guint64 start_
         if (fetched) {
                 queued = now += jitter(s, 200);
                 t[NP_T2] = now += jitter(s, 200);
-                host->h[NP_H4] = now = MAX(now + s->wire_ns + jitter(s, 3000), host->h[NP_H3]);
+                now += s->wire_ns + jitter(s, 3000);
+                host->h[NP_H4] = now = MAX(now, host->h[NP_H3]);
                 host->h[NP_H5] = now + jitter(s, 1000);
                 host->r2t_ns = host->h[NP_H5] - host->h[NP_H4];
                 host->r2t_rounds = 1;
@@ -56,7 +57,8 @@ static void times(const Simulation *s, SimulatedCommand *command, guint64 start_
         t[NP_T7] = now += random_or(s, 60000);
         t[NP_T8] = now += jitter(s, 200);
         t[NP_T9] = now + jitter(s, 1000);
-        host->h[NP_H6] = now = MAX(now + s->wire_ns + jitter(s, 3000), MAX(host->h[NP_H3], host->h[NP_H5]));
+        now += s->wire_ns + jitter(s, 3000);
+        host->h[NP_H6] = now = MAX(now, MAX(host->h[NP_H3], host->h[NP_H5]));
         host->h[NP_H7] = now += jitter(s, 200);
         host->h[NP_H8] = now += jitter(s, 200);
 
