@@ -57,6 +57,8 @@ static Losses count_losses(GArray *commands)
         for (guint i = 0; i < commands->len; i++) {
                 const SimulatedCommand *c = &g_array_index(commands, SimulatedCommand, i);
 
+                g_assert_cmpint(np_host_record_defect(&c->records.host), ==, NP_DEFECT_NONE);
+                g_assert_cmpint(np_target_record_defect(&c->records.target), ==, NP_DEFECT_NONE);
                 l.hosts += !c->host_lost;
                 l.host_lost += c->host_lost && !c->target_lost;
                 l.target_lost += c->target_lost && !c->host_lost;
