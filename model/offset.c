@@ -36,6 +36,7 @@ static guint most_overlap(const NpInterval *intervals, guint n, NpInterval *ret)
                 edges[2 * i + 1] = (Edge) { intervals[i].max, -1 };
         }
         qsort(edges, 2 * (gsize) n, sizeof(*edges), compare_edges);
+        *ret = intervals[0];
 
         for (guint i = 0; i < 2 * n; i++) {
                 if (edges[i].step < 0) {
