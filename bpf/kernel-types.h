@@ -134,7 +134,6 @@ struct nvmet_ctrl {
 struct nvmet_sq {
         struct nvmet_ctrl *ctrl;
         __u16 qid;
-        bool sqhd_disabled;
 };
 struct nvmet_req {
         struct nvme_command *cmd;
@@ -157,15 +156,17 @@ struct nvmet_tcp_cmd {
         enum nvmet_tcp_send_state state;
 };
 struct nvmet_tcp_queue {
-        struct nvmet_sq nvme_sq;
         struct nvmet_tcp_cmd *snd_cmd;
 };
 
 /* include/linux/net.h, include/net/sock.h */
+struct socket;
 struct sock {
-        void *sk_user_data;
+        void *sk_user_data;             /* the driver's queue */
+        struct socket *sk_socket;
 };
 struct socket {
+        unsigned long flags;
         struct sock *sk;
 };
 

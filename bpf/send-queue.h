@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long a queue's sender has been blocked on a full socket buffer, and which command it is sending.
+ * How long a queue's sender has been blocked on a full socket buffer.
  *
- * A queue is blocked from a send that returned short (or EAGAIN) to the next attempt. The sum is kept per queue, not per
- * command: a command that waits behind a blocked one waits for the network too. A command's share is the difference of
- * the queue's sum between two of its boundaries.
+ * A queue is blocked from a send that found no room (sk_stream_wait_memory(), which a send that must not wait passes too
+ * on its way to -EAGAIN) until the stack says that there is room again (the socket's sk_write_space() clears SOCK_NOSPACE
+ * and wakes the driver). Both are called only when a buffer was full, so commands pay nothing for it otherwise.
  *
- * Both drivers serialise the sends of a queue (host: send_mutex, target: the queue's io_work), so one writer at a time.
+ * The sum is kept per queue, not per command: a command that waits behind a blocked one waits for the network too. A
+ * command's share is the difference of the queue's sum between two of its boundaries.
  */
 #ifndef NTPROF_SEND_QUEUE_H
 #define NTPROF_SEND_QUEUE_H
@@ -14,11 +15,9 @@
 struct send_queue {
         __u64 blocked_ns;       /* sum of the intervals that have ended */
         __u64 blocked_since;    /* 0: not blocked */
-        /* the send under way, between its entry and its return */
+        /* of a send that was entered and has not returned, where only the entry knows which request it sends */
         __u64 sending;          /* key in `live`, 0: none that is sampled */
         __u64 generation;       /* of that entry, so that a reused pointer is not stamped */
-        __u32 round;            /* 0: the command, 1: data asked for by an R2T */
-        __u32 reserved;
 };
 
 struct {
@@ -27,9 +26,6 @@ struct {
         __type(key, __u64);
         __type(value, struct send_queue);
 } queues SEC(".maps");
-
-/* Queues that are blocked now: 0 lets the send's entry hook leave at once. */
-static __s64 blocked_queues;
 
 static __always_inline struct send_queue *queue_get(__u64 pointer)
 {
@@ -58,23 +54,28 @@ static __always_inline __u64 queue_blocked(const struct send_queue *queue, __u64
         return queue->blocked_ns + (since && now > since ? now - since : 0);
 }
 
-static __always_inline void queue_block(struct send_queue *queue, __u64 now)
+#define SOCK_NOSPACE_BIT (1UL << 2)      /* include/linux/net.h */
+
+SEC("fentry/sk_stream_wait_memory")
+int BPF_PROG(sk_stream_wait_memory, struct sock *sk)
 {
-        if (queue->blocked_since)
-                return;
-        queue->blocked_since = now;
-        __sync_fetch_and_add(&blocked_queues, 1);
+        struct send_queue *queue = queue_get((__u64)sk->sk_user_data);
+
+        if (queue && !queue->blocked_since)
+                queue->blocked_since = bpf_ktime_get_ns();
+        return 0;
 }
 
-static __always_inline void queue_unblock(struct send_queue *queue, __u64 now)
+/* After the driver's sk_write_space(). */
+static __always_inline int write_space(struct sock *sk)
 {
-        __u64 since = queue->blocked_since;
+        struct send_queue *queue = queue_get((__u64)sk->sk_user_data);
 
-        if (!since)
-                return;
-        queue->blocked_ns += now - since;
+        if (!queue || !queue->blocked_since || (sk->sk_socket->flags & SOCK_NOSPACE_BIT))
+                return 0;
+        queue->blocked_ns += bpf_ktime_get_ns() - queue->blocked_since;
         queue->blocked_since = 0;
-        __sync_fetch_and_add(&blocked_queues, -1);
+        return 0;
 }
 
 #endif

@@ -5,10 +5,10 @@
  * A queue sends one request at a time, queue->request, and sets that to another when all of it is sent: so a request is
  * fully sent when a send function returns and queue->request is no longer it. Two ways to the request being sent:
  *
- * - nvme_tcp_try_send_cmd_pdu(), _data_pdu(), _data() and _ddgst() have it as their argument, where the compiler left
- *   them as functions (6.12). Each returns 1 when its part is sent, else -EAGAIN or an error.
+ * - nvme_tcp_try_send_cmd_pdu(), _data() and _ddgst() have it as their argument, where the compiler left them as functions
+ *   (6.12). They return 1 when their part is sent, else -EAGAIN or an error.
  * - nvme_tcp_try_send(queue) takes it from send_list, or from req_list (newest first) when that is empty, on every kernel
- *   from 5.10 on. It returns 0 instead of -EAGAIN.
+ *   from 5.10 on.
  */
 #ifndef NTPROF_HOST_TCP_H
 #define NTPROF_HOST_TCP_H
@@ -18,29 +18,11 @@ static __always_inline struct request *request_of(struct nvme_tcp_request *reque
         return (void *)request - bpf_core_type_size(struct request);
 }
 
-/* The next attempt to send on a queue that may have been blocked. */
-static __always_inline void send_begins(__u64 queue, __u64 rq)
+/* The send call that may be the one that sends the command; stands in for H3 when the response overtakes its return. */
+static __always_inline void capsule_begins(struct host_command *command, const struct send_queue *state, __u64 now)
 {
-        struct host_command *command;
-        struct send_queue *state;
-        __u64 now;
-
-        state = queue_get(queue);
-        if (!state)
-                return;
-        now = bpf_ktime_get_ns();
-        queue_unblock(state, now);
-        state->sending = 0;
-        command = rq ? command_get(rq) : NULL;
-        if (!command)
-                return;
-        state->sending = rq;
-        state->generation = command->record.h[NP_H2];
-        state->round = command->round_start != 0;
-        if (!state->round) {
-                command->send_entry = now;
-                command->send_entry_blocked = queue_blocked(state, now) - command->blocked_mark;
-        }
+        command->send_entry = now;
+        command->send_entry_blocked = queue_blocked(state, now) - command->blocked_mark;
 }
 
 /* H5: the data of this R2T round is sent. */
@@ -72,28 +54,12 @@ static __always_inline void capsule_sent(struct host_command *command, const str
         command_sent(&command->sending_command);
 }
 
-/* current: queue->request as the send returned; blocked: it sent less than it had. */
-static __always_inline void send_ends(__u64 queue, __u64 current, bool blocked)
+/* All of what was being sent of this request is. */
+static __always_inline void request_sent(struct host_command *command, const struct send_queue *state)
 {
-        struct host_command *command;
-        struct send_queue *state;
-        __u64 now, rq;
+        __u64 now = bpf_ktime_get_ns();
 
-        state = queue_get(queue);
-        if (!state)
-                return;
-        now = bpf_ktime_get_ns();
-        if (blocked)
-                queue_block(state, now);
-
-        rq = state->sending;
-        state->sending = 0;
-        if (!rq || rq == current)
-                return;
-        command = command_get(rq);
-        if (!command || command->record.h[NP_H2] != state->generation)
-                return;
-        if (state->round)
+        if (command->round_start)
                 round_sent(command, state, now);
         else
                 capsule_sent(command, state, now);
@@ -101,40 +67,57 @@ static __always_inline void send_ends(__u64 queue, __u64 current, bool blocked)
 
 /* --- the functions that send a request's parts */
 
-static __always_inline int part_begins(struct nvme_tcp_request *request)
+SEC("fentry/nvme_tcp_try_send_cmd_pdu")
+int BPF_PROG(nvme_tcp_try_send_cmd_pdu_entry, struct nvme_tcp_request *request)
 {
-        if (unsent || blocked_queues)
-                send_begins((__u64)request->queue, (__u64)request_of(request));
-        return 0;
-}
+        struct host_command *command;
 
-static __always_inline int part_ends(struct nvme_tcp_request *request, int ret)
-{
-        struct nvme_tcp_request *current;
-
-        if (!unsent && ret > 0)
+        if (!unsent)
                 return 0;
-        current = request->queue->request;
-        send_ends((__u64)request->queue, current ? (__u64)request_of(current) : 0, ret <= 0);
+        command = command_get((__u64)request_of(request));
+        if (command)
+                capsule_begins(command, queue_get((__u64)request->queue), bpf_ktime_get_ns());
         return 0;
 }
 
-#define SENDS_PART(function)                                                            \
-        SEC("fentry/" #function)                                                        \
-        int BPF_PROG(function##_entry, struct nvme_tcp_request *request)                \
-        {                                                                               \
-                return part_begins(request);                                            \
-        }                                                                               \
-        SEC("fexit/" #function)                                                         \
-        int BPF_PROG(function##_exit, struct nvme_tcp_request *request, int ret)        \
-        {                                                                               \
-                return part_ends(request, ret);                                         \
-        }
+/* The R2T can be processed, on another CPU, before this returns: what was sent is the capsule, whatever the command's state. */
+SEC("fexit/nvme_tcp_try_send_cmd_pdu")
+int BPF_PROG(nvme_tcp_try_send_cmd_pdu_exit, struct nvme_tcp_request *request, int ret)
+{
+        struct host_command *command;
 
-SENDS_PART(nvme_tcp_try_send_cmd_pdu)
-SENDS_PART(nvme_tcp_try_send_data_pdu)
-SENDS_PART(nvme_tcp_try_send_data)
-SENDS_PART(nvme_tcp_try_send_ddgst)
+        if (!unsent || ret <= 0 || request->queue->request == request)
+                return 0;
+        command = command_get((__u64)request_of(request));
+        if (command)
+                capsule_sent(command, queue_get((__u64)request->queue), bpf_ktime_get_ns());
+        return 0;
+}
+
+/* Data follows the command in the capsule, or is a round's; the request stays queue->request while more is to come. */
+static __always_inline int data_ends(struct nvme_tcp_request *request, int ret)
+{
+        struct host_command *command;
+
+        if (!unsent || ret <= 0 || request->queue->request == request)
+                return 0;
+        command = command_get((__u64)request_of(request));
+        if (command)
+                request_sent(command, queue_get((__u64)request->queue));
+        return 0;
+}
+
+SEC("fexit/nvme_tcp_try_send_data")
+int BPF_PROG(nvme_tcp_try_send_data_exit, struct nvme_tcp_request *request, int ret)
+{
+        return data_ends(request, ret);
+}
+
+SEC("fexit/nvme_tcp_try_send_ddgst")
+int BPF_PROG(nvme_tcp_try_send_ddgst_exit, struct nvme_tcp_request *request, int ret)
+{
+        return data_ends(request, ret);
+}
 
 /* --- or the one above them */
 
@@ -172,22 +155,51 @@ SEC("fentry/nvme_tcp_try_send")
 int BPF_PROG(nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
 {
         struct nvme_tcp_request *request;
+        struct host_command *command;
+        struct send_queue *state;
+        __u64 rq;
 
-        if (!unsent && !blocked_queues)
+        if (!unsent)
                 return 0;
+        state = queue_get((__u64)queue);
+        if (!state)
+                return 0;
+        state->sending = 0;
         request = send_candidate(queue);
-        send_begins((__u64)queue, request ? (__u64)request_of(request) : 0);
+        if (!request)
+                return 0;
+        rq = (__u64)request_of(request);
+        command = command_get(rq);
+        if (!command)
+                return 0;
+        state->sending = rq;
+        state->generation = command->record.h[NP_H2];
+        if (!command->round_start)
+                capsule_begins(command, state, bpf_ktime_get_ns());
         return 0;
 }
 
 SEC("fexit/nvme_tcp_try_send")
-int BPF_PROG(nvme_tcp_try_send_exit, struct nvme_tcp_queue *queue, int ret)
+int BPF_PROG(nvme_tcp_try_send_exit, struct nvme_tcp_queue *queue)
 {
-        struct nvme_tcp_request *current = queue->request;
+        struct nvme_tcp_request *current;
+        struct host_command *command;
+        struct send_queue *state;
+        __u64 rq;
 
-        if (!unsent && !current)
+        if (!unsent)
                 return 0;
-        send_ends((__u64)queue, current ? (__u64)request_of(current) : 0, current && ret == 0);
+        state = queue_get((__u64)queue);
+        if (!state)
+                return 0;
+        rq = state->sending;
+        state->sending = 0;
+        current = queue->request;
+        if (!rq || (current && (__u64)request_of(current) == rq))
+                return 0;
+        command = command_get(rq);
+        if (command && command->record.h[NP_H2] == state->generation)
+                request_sent(command, state);
         return 0;
 }
 
@@ -212,6 +224,12 @@ int BPF_PROG(nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
         if (!__sync_lock_test_and_set(&command->sending_data, 1))
                 __sync_fetch_and_add(&unsent, 1);
         return 0;
+}
+
+SEC("fexit/nvme_tcp_write_space")
+int BPF_PROG(nvme_tcp_write_space, struct sock *sk)
+{
+        return write_space(sk);
 }
 
 #endif

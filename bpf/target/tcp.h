@@ -88,77 +88,21 @@ static __always_inline void response_sent(__u64 req, struct send_queue *queue)
         command_forget(req, command);
 }
 
-/* The next attempt to send on a queue that may have been blocked. */
-static __always_inline int send_begins(__u64 queue)
-{
-        struct send_queue *state;
-
-        if (!blocked_queues)
-                return 0;
-        state = queue_get(queue);
-        if (state)
-                queue_unblock(state, bpf_ktime_get_ns());
-        return 0;
-}
-
-/* A send that did not get rid of all it had. */
-static __always_inline void send_short(__u64 queue)
-{
-        struct send_queue *state = queue_get(queue);
-
-        if (state)
-                queue_block(state, bpf_ktime_get_ns());
-}
-
-/* --- send functions as functions: they return 1 when all is sent, else -EAGAIN or an error. The ones for PDUs without data
- * are hooked at their return only: a blocked interval then ends some us late, and most commands are spared three hooks. */
-
-static __always_inline int pdu_ends(struct nvmet_tcp_cmd *cmd, int ret)
-{
-        if (ret <= 0)
-                send_short((__u64)cmd->queue);
-        else
-                send_begins((__u64)cmd->queue);
-        return 0;
-}
-
-SEC("fexit/nvmet_try_send_data_pdu")
-int BPF_PROG(nvmet_try_send_data_pdu_exit, struct nvmet_tcp_cmd *cmd, int ret)
-{
-        return pdu_ends(cmd, ret);
-}
-
-SEC("fexit/nvmet_try_send_response")
-int BPF_PROG(nvmet_try_send_response_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
-{
-        pdu_ends(cmd, ret);
-        if (ret > 0 && unsent)
-                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
-        return 0;
-}
+/* --- send functions as functions: they return 1 when all is sent, else -EAGAIN or an error */
 
 SEC("fexit/nvmet_try_send_r2t")
-int BPF_PROG(nvmet_try_send_r2t_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+int BPF_PROG(nvmet_try_send_r2t, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
 {
-        pdu_ends(cmd, ret);
-        if (ret > 0 && unsent)
+        if (unsent && ret > 0)
                 r2t_sent(req_of(cmd), queue_get((__u64)cmd->queue));
         return 0;
 }
 
-SEC("fentry/nvmet_try_send_data")
-int BPF_PROG(nvmet_try_send_data_entry, struct nvmet_tcp_cmd *cmd)
+/* cmd was put back inside, but its memory is the queue's, and the queue is busy here. */
+SEC("fexit/nvmet_try_send_response")
+int BPF_PROG(nvmet_try_send_response, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
 {
-        return send_begins((__u64)cmd->queue);
-}
-
-/* With submission queue flow control off there is no response after the data: cmd is put back inside. */
-SEC("fexit/nvmet_try_send_data")
-int BPF_PROG(nvmet_try_send_data_exit, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
-{
-        if (ret <= 0)
-                send_short((__u64)cmd->queue);
-        else if (unsent && cmd->queue->nvme_sq.sqhd_disabled)
+        if (unsent && ret > 0)
                 response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
         return 0;
 }
@@ -166,33 +110,20 @@ int BPF_PROG(nvmet_try_send_data_exit, struct nvmet_tcp_cmd *cmd, bool last_in_b
 /* --- or the socket call below them: kernel_sendpage(sock, page, offset, size, flags), up to 6.4. Other sockets' queues
  * are not in the map `queues`. */
 
-SEC("fentry/kernel_sendpage")
-int BPF_PROG(kernel_sendpage_entry, struct socket *sock)
-{
-        if (!blocked_queues)
-                return 0;
-        return send_begins((__u64)sock->sk->sk_user_data);
-}
-
 SEC("fexit/kernel_sendpage")
-int BPF_PROG(kernel_sendpage_exit, struct socket *sock, void *page, int offset, size_t size, int flags, int ret)
+int BPF_PROG(kernel_sendpage, struct socket *sock, void *page, int offset, size_t size, int flags, int ret)
 {
         struct nvmet_tcp_queue *queue;
         struct nvmet_tcp_cmd *cmd;
         struct send_queue *state;
         enum nvmet_tcp_send_state sent;
-        bool all = ret > 0 && (size_t)ret == size;
 
-        if (all && !unsent)
+        if (!unsent || ret <= 0 || (size_t)ret != size)
                 return 0;
         queue = sock->sk->sk_user_data;
         state = queue_get((__u64)queue);
         if (!state)
                 return 0;
-        if (!all) {
-                queue_block(state, bpf_ktime_get_ns());
-                return 0;
-        }
         cmd = BPF_CORE_READ(queue, snd_cmd);
         if (!cmd)
                 return 0;
@@ -202,6 +133,12 @@ int BPF_PROG(kernel_sendpage_exit, struct socket *sock, void *page, int offset, 
         else if (sent == NVMET_TCP_SEND_RESPONSE)
                 response_sent(req_of(cmd), state);
         return 0;
+}
+
+SEC("fexit/nvmet_tcp_write_space")
+int BPF_PROG(nvmet_tcp_write_space, struct sock *sk)
+{
+        return write_space(sk);
 }
 
 #endif

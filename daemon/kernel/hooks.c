@@ -13,23 +13,22 @@
         { "nvme_tcp", "nvme_tcp_request", "entry" },    \
         { "nvme_tcp", "nvme_tcp_request", "lentry" }
 
-/* All parts of a request, so that the two rows decide alike: a kernel that lacks one of the functions takes the other. */
+#define SOCKET_FIELDS                                   \
+        { "vmlinux", "sock", "sk_user_data" },          \
+        { "vmlinux", "sock", "sk_socket" },             \
+        { "vmlinux", "socket", "flags" }
+
+/* All parts of a request, so that the rows of H3 and H5 decide alike: a kernel that lacks one of the functions takes the
+ * other candidate. */
 #define NVME_TCP_SEND_PART_PROGRAMS                                                     \
         "nvme_tcp_try_send_cmd_pdu_entry", "nvme_tcp_try_send_cmd_pdu_exit",            \
-        "nvme_tcp_try_send_data_pdu_entry", "nvme_tcp_try_send_data_pdu_exit",          \
-        "nvme_tcp_try_send_data_entry", "nvme_tcp_try_send_data_exit",                  \
-        "nvme_tcp_try_send_ddgst_entry", "nvme_tcp_try_send_ddgst_exit"
+        "nvme_tcp_try_send_data_exit", "nvme_tcp_try_send_ddgst_exit"
 #define NVME_TCP_SEND_PART_FUNCTIONS \
-        "nvme_tcp_try_send_cmd_pdu", "nvme_tcp_try_send_data_pdu", "nvme_tcp_try_send_data", "nvme_tcp_try_send_ddgst"
+        "nvme_tcp_try_send_cmd_pdu", "nvme_tcp_try_send_data", "nvme_tcp_try_send_ddgst"
 #define NVME_TCP_SEND_PART_FIELDS                       \
         { "nvme_tcp", "nvme_tcp_queue", "request" },    \
         { "nvme_tcp", "nvme_tcp_request", "queue" }
 
-#define NVMET_TCP_SEND_PROGRAMS \
-        "nvmet_try_send_response_exit", "nvmet_try_send_data_pdu_exit", "nvmet_try_send_data_entry", \
-        "nvmet_try_send_data_exit", "nvmet_try_send_r2t_exit"
-#define NVMET_TCP_SEND_FUNCTIONS \
-        "nvmet_try_send_response", "nvmet_try_send_data_pdu", "nvmet_try_send_data", "nvmet_try_send_r2t"
 #define NVMET_TCP_SENDPAGE_FIELDS                       \
         { "nvmet_tcp", "nvmet_tcp_queue", "snd_cmd" },  \
         { "nvmet_tcp", "nvmet_tcp_cmd", "state" },      \
@@ -55,6 +54,10 @@ const HookRow hook_rows[] = {
                   .functions = { NVME_TCP_SEND_PART_FUNCTIONS }, .fields = { NVME_TCP_SEND_PART_FIELDS } },
                 { BOTH("nvme_tcp", "nvme_tcp_try_send", "nvme_tcp_try_send_entry", "nvme_tcp_try_send_exit"),
                   .fields = { NVME_TCP_SEND_FIELDS } },
+        } },
+        { "H3", HOOK_SIDE_HOST, "tcp", "time blocked on a full socket buffer", false, "the host driver", {
+                { BOTH("nvme_tcp", "nvme_tcp_write_space", "sk_stream_wait_memory", "nvme_tcp_write_space"),
+                  .functions = { "sk_stream_wait_memory" }, .fields = { SOCKET_FIELDS } },
         } },
         { "H4", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
                 { ENTRY("nvme_tcp", "nvme_tcp_setup_h2c_data_pdu", "nvme_tcp_setup_h2c_data_pdu") },
@@ -82,8 +85,8 @@ const HookRow hook_rows[] = {
                               { "nvmet", "nvmet_subsys", "subsysnqn" }, { "nvmet", "nvmet_sq", "qid" } } },
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes sent after an R2T", true, NULL, {
-                { EXIT("nvmet_tcp", "nvmet_try_send_r2t", NVMET_TCP_SEND_PROGRAMS), .functions = { NVMET_TCP_SEND_FUNCTIONS } },
-                { BOTH("vmlinux", "kernel_sendpage", "kernel_sendpage_entry", "kernel_sendpage_exit"),
+                { EXIT("nvmet_tcp", "nvmet_try_send_r2t", "nvmet_try_send_r2t") },
+                { EXIT("vmlinux", "kernel_sendpage", "kernel_sendpage"),
                   .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes in the capsule", true, NULL, {
@@ -126,9 +129,13 @@ const HookRow hook_rows[] = {
                 { ENTRY("nvmet_tcp", "nvmet_tcp_queue_response", "nvmet_tcp_queue_response") },
         } },
         { "T9", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
-                { EXIT("nvmet_tcp", "nvmet_try_send_response", NVMET_TCP_SEND_PROGRAMS), .functions = { NVMET_TCP_SEND_FUNCTIONS } },
-                { BOTH("vmlinux", "kernel_sendpage", "kernel_sendpage_entry", "kernel_sendpage_exit"),
+                { EXIT("nvmet_tcp", "nvmet_try_send_response", "nvmet_try_send_response") },
+                { EXIT("vmlinux", "kernel_sendpage", "kernel_sendpage"),
                   .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
+        } },
+        { "T9", HOOK_SIDE_TARGET, "tcp", "time blocked on a full socket buffer", false, "the target driver", {
+                { BOTH("nvmet_tcp", "nvmet_tcp_write_space", "sk_stream_wait_memory", "nvmet_tcp_write_space"),
+                  .functions = { "sk_stream_wait_memory" }, .fields = { SOCKET_FIELDS } },
         } },
 };
 
