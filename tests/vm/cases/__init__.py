@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What ntprof promises, a file each. run(lab) makes the tests of one; ORDER is the order they run in."""
+
+ORDER = (
+    "every_command_is_counted_and_joined",
+    "an_injected_delay_shows_in_its_stage_only",
+    "a_full_socket_buffer_is_the_networks_time",
+    "the_mean_is_what_bpftrace_measures",
+    "both_sides_sample_the_same_commands",
+)
