@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The demo: boot, load, record, and print the joined report of each kernel beside what fio and bpftool say.
+
+    demo.py [--build DIR] [--kernel 6.1 ...]
+
+Nothing is replayed: the reports are measured on real nvme-tcp and nvmet-tcp while you wait.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+from bed import Bed
+from support import fio, ntprofctl
+from support.checks import Results, Scope
+from support.lab import Lab
+
+_KERNELS = ("6.1", "6.12")
+_LOADS = [fio.Load(fio.READ_4K, 8000, 8), fio.Load(fio.WRITE_64K, 1000, 4)]
+
+
+def _say(text: str = "") -> None:
+    print(text, flush=True)
+
+
+def _title(text: str) -> None:
+    _say()
+    _say(text)
+    _say("=" * len(text))
+
+
+def _program_ids(lab: Lab) -> str:
+    programs = ntprofctl.attached_programs(lab.host)
+    return " ".join(str(program["id"]) for program in programs)
+
+
+def _show(kernel: str, build: str) -> None:
+    since = time.monotonic()
+    _title(f"Kernel {kernel}")
+    _say("Booting a machine without KVM; its target lives behind a veth pair ...")
+    with Bed.up(kernel, name=f"demo-{kernel}-{os.getpid()}"[:32], icount=True, build=build) as bed:
+        lab = Lab.prepare(bed, Scope(Results(), kernel))
+        _say(f"Up after {time.monotonic() - since:.0f} s: kernel {bed.facts.releases['host']}, "
+             f"/dev/{lab.namespace} connected over NVMe/TCP.")
+        _say()
+        _say(f"$ ntprofctl session start --namespace {lab.namespace} --sample all --detach")
+        with ntprofctl.session(lab.host, lab.namespace) as session:
+            _say(f"Recording as session {session.id}. Programs in the kernel (bpftool prog): {_program_ids(lab)}")
+            _say("$ fio: 8,000 random reads of 4 KiB at depth 8, then 1,000 random writes of 64 KiB at depth 4 ...")
+            outcomes = fio.run(lab.host, lab.namespace, _LOADS)
+            lab.host.run(["ntprofctl", "session", "stop", session.id], timeout=300).check()
+            text = lab.host.run(["ntprofctl", "report", session.id], timeout=120).check().stdout
+        _say()
+        _say(text.rstrip("\n"))
+        _say()
+        report = ntprofctl.recorded(session)
+        for load, outcome in zip(_LOADS, outcomes, strict=True):
+            group = report.find(load.kind)
+            assert group is not None, f"the report has no {load.kind.name}"
+            _say(f"fio counted {outcome.ios} {load.kind.name}, the report {group.commands}; "
+                 f"fio's mean latency {outcome.lat_ns / 1e3:.1f} us, the report's {group.mean_ns / 1e3:.1f} us")
+        left = _program_ids(lab)
+        _say(f"Programs left in the kernel: {left or 'none'}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
+    parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.1 and 6.12")
+    arguments = parser.parse_args()
+
+    _say("Where does the time of an I/O go? A host and its target in one virtual machine, measured by ntprof.")
+    _say("fio's own time is in its latency and not in the report's; under emulation it is large.")
+    for kernel in arguments.kernels or _KERNELS:
+        _show(kernel, arguments.build)
+    _title("Where to go next")
+    _say("""README.md                         on a machine of your own: install, check, record
+docs/model.md                     what each stage is, and why no clock is synchronised
+./dev bed up --kernel 6.12        a machine like these to try things in; then, for instance,
+  ./dev bed exec target -- tc qdisc add dev vt root netem delay 5ms limit 10000
+  ./dev bed exec host -- ntprofctl session start --namespace nvme0n1 --duration 5s
+./dev test                        proves the numbers""")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
