@@ -14,9 +14,10 @@ import sys
 import time
 
 from bed import Bed
-from support import fio, ntprofctl
+from support import fio
 from support.checks import Results, Scope
 from support.lab import Lab
+from support.report import Report
 
 _KERNELS = ("6.1", "6.12")
 _LOADS = [fio.Load(fio.READ_4K, 8000, 8), fio.Load(fio.WRITE_64K, 1000, 4)]
@@ -32,9 +33,20 @@ def _title(text: str) -> None:
     _say("=" * len(text))
 
 
-def _program_ids(lab: Lab) -> str:
-    programs = ntprofctl.attached_programs(lab.host)
-    return " ".join(str(program["id"]) for program in programs)
+# In one go: virtual time leaps on while the machine waits for us, and the rates would be of the waiting.
+_RECORD = """
+set -e
+programs() { bpftool prog show --json | jq -r '[.[] | select(.type == "tracing") | .id] | join(" ")'; }
+id=$(ntprofctl session start --namespace "$1" --sample all --detach --json | jq -r .id)
+until [ "$(ntprofctl session show "$id" --json | jq -r .state)" = recording ]; do sleep 0.05; done
+shift
+recording=$(programs)
+"$@" > /run/demo-fio.json
+ntprofctl session stop "$id" >&2
+jq -n --arg id "$id" --arg recording "$recording" --arg left "$(programs)" --arg text "$(ntprofctl report "$id")" \
+    --slurpfile report <(ntprofctl report "$id" --json) --slurpfile fio /run/demo-fio.json \
+    '{id: $id, recording: $recording, left: $left, text: $text, report: $report[0], fio: $fio[0]}'
+"""
 
 
 def _show(kernel: str, build: str) -> None:
@@ -47,23 +59,21 @@ def _show(kernel: str, build: str) -> None:
              f"/dev/{lab.namespace} connected over NVMe/TCP.")
         _say()
         _say(f"$ ntprofctl session start --namespace {lab.namespace} --sample all --detach")
-        with ntprofctl.session(lab.host, lab.namespace) as session:
-            _say(f"Recording as session {session.id}. Programs in the kernel (bpftool prog): {_program_ids(lab)}")
-            _say("$ fio: 8,000 random reads of 4 KiB at depth 8, then 1,000 random writes of 64 KiB at depth 4 ...")
-            outcomes = fio.run(lab.host, lab.namespace, _LOADS)
-            lab.host.run(["ntprofctl", "session", "stop", session.id], timeout=300).check()
-            text = lab.host.run(["ntprofctl", "report", session.id], timeout=120).check().stdout
+        _say("$ fio: 8,000 random reads of 4 KiB at depth 8, then 1,000 random writes of 64 KiB at depth 4 ...")
+        facts = lab.host.sh(_RECORD, lab.namespace, *fio.command(lab.namespace, _LOADS), timeout=600).json()
+        _say(f"$ ntprofctl session stop {facts['id']}; ntprofctl report {facts['id']}")
         _say()
-        _say(text.rstrip("\n"))
+        _say(facts["text"])
         _say()
-        report = ntprofctl.recorded(session)
-        for load, outcome in zip(_LOADS, outcomes, strict=True):
+        _say(f"kernel                                       {bed.facts.releases['host']}")
+        _say(f"programs in it while recording (bpftool)     {facts['recording']}")
+        _say(f"programs in it afterwards                    {facts['left'] or 'none'}")
+        report = Report(facts["report"])
+        for load, outcome in zip(_LOADS, fio.parse(facts["fio"], _LOADS), strict=True):
             group = report.find(load.kind)
             assert group is not None, f"the report has no {load.kind.name}"
-            _say(f"fio counted {outcome.ios} {load.kind.name}, the report {group.commands}; "
-                 f"fio's mean latency {outcome.lat_ns / 1e3:.1f} us, the report's {group.mean_ns / 1e3:.1f} us")
-        left = _program_ids(lab)
-        _say(f"Programs left in the kernel: {left or 'none'}")
+            _say(f"{load.kind.name + ': fio, report':<45}{outcome.ios} and {group.commands} commands, "
+                 f"mean latency {outcome.lat_ns / 1e3:.0f} and {group.mean_ns / 1e3:.0f} us")
 
 
 def main() -> int:

@@ -71,7 +71,8 @@ def _common(namespace: str) -> list[str]:
             "--iomem=shmhuge", f"--size={REGION}", "--norandommap", "--randseed=20261130", "--thread"]
 
 
-def _arguments(namespace: str, loads: Sequence[Load]) -> list[str]:
+def command(namespace: str, loads: Sequence[Load]) -> list[str]:
+    """The command line of loads one after the other."""
     argv = _REAL_TIME + _common(namespace)
     for number, load in enumerate(loads):
         argv += [f"--name=load{number}", "--stonewall", f"--rw={load.kind.way}", f"--bs={load.kind.size}",
@@ -84,14 +85,18 @@ def _outcome(job: dict[str, Any], op: str) -> Outcome:
     return Outcome(half["total_ios"], half["lat_ns"]["mean"], half["iops"], half["runtime"] / 1e3)
 
 
+def parse(output: dict[str, Any], loads: Sequence[Load]) -> list[Outcome]:
+    """Outcomes from what that command line printed."""
+    return [_outcome(job, load.kind.op) for job, load in zip(output["jobs"], loads, strict=True)]
+
+
 def start(machine: Machine, namespace: str, loads: Sequence[Load]) -> Running:
     """Loads one after the other, in the background."""
-    return machine.start(_arguments(namespace, loads))
+    return machine.start(command(namespace, loads))
 
 
 def outcomes(running: Running, loads: Sequence[Load], timeout: float = 300) -> list[Outcome]:
-    jobs = running.wait(timeout).check().json()["jobs"]
-    return [_outcome(job, load.kind.op) for job, load in zip(jobs, loads, strict=True)]
+    return parse(running.wait(timeout).check().json(), loads)
 
 
 def run(machine: Machine, namespace: str, loads: Sequence[Load], timeout: float = 300) -> list[Outcome]:
