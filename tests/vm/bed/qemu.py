@@ -77,6 +77,7 @@ class Process:
             "-device", "virtio-blk-pci,drive=image",
             "-fsdev", f"local,id=share,path={self.share},security_model=none,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=share,mount_tag=share",
+            "-device", "pcie-root-port,id=socket,chassis=1",  # empty, for a drive by QMP's device_add
         ]
         if self.icount:
             arguments += ["-icount", "shift=2,sleep=off"]
