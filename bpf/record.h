@@ -58,7 +58,8 @@ struct np_record_header {
 };
 
 /* Sums are over all R2T rounds of the command. blocked_*: the part of it in which the queue's sender was blocked on a
- * full socket buffer (from a short or EAGAIN return to the next attempt); it is the network's time. */
+ * full socket buffer (from the send that found no room until there was room again, send-queue.h); it is the network's
+ * time. */
 struct np_host_record {
         struct np_record_header header;
         __u64 h[NP_H_COUNT];    /* H4 is the first round's, H5 the last round's */
