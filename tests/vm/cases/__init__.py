@@ -7,4 +7,5 @@ ORDER = (
     "a_full_socket_buffer_is_the_networks_time",
     "the_mean_is_what_bpftrace_measures",
     "both_sides_sample_the_same_commands",
+    "attaching_under_load_loses_nothing",
 )

@@ -54,9 +54,10 @@ def run(lab: Lab) -> None:
                 elsewhere = fio.start_endless(lab.host, lab.slow_namespace, _ELSEWHERE)
                 outcomes = fio.run(lab.host, lab.namespace, loads)
                 elsewhere.kill()
-                # Admin commands, and the drives that the target serves from.
+                # Admin commands, a local NVMe drive, and the drives that the target serves from.
                 lab.host.run(["nvme", "smart-log", f"/dev/{lab.namespace}"], check=True)
-                lab.host.sh("for drive in /dev/nullb*; do dd if=$drive of=/dev/null bs=16k count=20 iflag=direct; done")
+                lab.host.sh('for drive in /dev/nullb* "/dev/$1"; do dd "if=$drive" of=/dev/null bs=16k count=20 iflag=direct; '
+                            'done', lab.local_namespace)
             report = recorded(recording)
             _check_all(test, lab, report, outcomes)
         for kind, outcome in zip(KINDS, outcomes, strict=True):

@@ -71,9 +71,9 @@ def _common(namespace: str) -> list[str]:
             "--iomem=shmhuge", f"--size={REGION}", "--norandommap", "--randseed=20261130", "--thread"]
 
 
-def command(namespace: str, loads: Sequence[Load]) -> list[str]:
+def command(namespace: str, loads: Sequence[Load], real_time: bool = True) -> list[str]:
     """The command line of loads one after the other."""
-    argv = _REAL_TIME + _common(namespace)
+    argv = (_REAL_TIME if real_time else []) + _common(namespace)
     for number, load in enumerate(loads):
         argv += [f"--name=load{number}", "--stonewall", f"--rw={load.kind.way}", f"--bs={load.kind.size}",
                  f"--iodepth={load.depth}", f"--io_size={load.count * load.kind.size}"]
@@ -90,18 +90,19 @@ def parse(output: dict[str, Any], loads: Sequence[Load]) -> list[Outcome]:
     return [_outcome(job, load.kind.op) for job, load in zip(output["jobs"], loads, strict=True)]
 
 
-def start(machine: Machine, namespace: str, loads: Sequence[Load]) -> Running:
+def start(machine: Machine, namespace: str, loads: Sequence[Load], real_time: bool = True) -> Running:
     """Loads one after the other, in the background."""
-    return machine.start(command(namespace, loads))
+    return machine.start(command(namespace, loads, real_time))
 
 
 def outcomes(running: Running, loads: Sequence[Load], timeout: float = 300) -> list[Outcome]:
     return parse(running.wait(timeout).check().json(), loads)
 
 
-def run(machine: Machine, namespace: str, loads: Sequence[Load], timeout: float = 300) -> list[Outcome]:
+def run(machine: Machine, namespace: str, loads: Sequence[Load], timeout: float = 300,
+        real_time: bool = True) -> list[Outcome]:
     """Loads one after the other; their outcomes in the same order."""
-    return outcomes(start(machine, namespace, loads), loads, timeout)
+    return outcomes(start(machine, namespace, loads, real_time), loads, timeout)
 
 
 def start_endless(machine: Machine, namespace: str, kind: Kind = READ_4K, iops: int = 200) -> Running:

@@ -27,22 +27,47 @@ nsenter --net=/run/netns/tgt sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 """
 
 
+_WAIT_PCIE = """
+for _ in $(seq 100); do
+  for controller in /sys/class/nvme/nvme*; do
+    if [ "$(cat "$controller/transport")" = pcie ] && [ -b "/dev/${controller##*/}n1" ]; then
+      echo "${controller##*/}n1"; exit 0
+    fi
+  done
+  sleep 0.1
+done
+exit 1
+"""
+
+
+def plug_drive(bed: Bed) -> str:
+    """The block device of a local NVMe drive, plugged in now if it was not yet."""
+    present = bed.host.sh("cat /sys/class/nvme/nvme*/transport").stdout.split()
+    if "pcie" not in present:
+        drive = {"driver": "null-co", "node-name": "local", "size": fio.REGION, "read-zeroes": True}
+        bed.host.qmp("blockdev-add", **drive)
+        bed.host.qmp("device_add", driver="nvme", bus="socket", id="local-drive", drive="local", serial="local")
+    return bed.host.sh(_WAIT_PCIE).stdout.strip()
+
+
 @dataclass
 class Lab:
-    """A bed with one machine, its two namespaces written once."""
+    """A bed with one machine, its two namespaces written once, and a local drive."""
 
     bed: Bed
     scope: Scope
     namespace: str
     slow_namespace: str
+    local_namespace: str
+    """Of a PCIe drive: nothing of it belongs in a report."""
 
     @staticmethod
     def prepare(bed: Bed, scope: Scope) -> Lab:
-        slow = bed.slow_namespace
+        slow, local = bed.slow_namespace, plug_drive(bed)
         bed.host.sh(_PREPARE, bed.namespace, slow, timeout=120)
         for namespace in (bed.namespace, slow):
             fio.fill(bed.host, namespace)
-        return Lab(bed, scope, bed.namespace, slow)
+        return Lab(bed, scope, bed.namespace, slow, local)
 
     @property
     def host(self) -> Machine:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from bed import Running
@@ -84,7 +84,22 @@ def sessions(machine: Machine) -> list[dict[str, Any]]:
     return list(json.loads(ctl(machine, "session", "list", "--json").check().stdout)["sessions"])
 
 
-def attached_programs(machine: Machine, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """The tracing programs in the kernel: ntprof's are all there are in a bed, but for bpftrace's while it runs."""
+def attached_programs(machine: Machine) -> list[dict[str, Any]]:
+    """The tracing programs in the kernel: ntprof's are all there are in a bed."""
     found = machine.run(["bpftool", "prog", "show", "--json"], check=True).json()
-    return [program for program in found if program["type"] == "tracing" and (names is None or program["name"] in names)]
+    return [program for program in found if program["type"] == "tracing"]
+
+
+def left_attached(machine: Machine, seconds: int = 10) -> list[str]:
+    """Programs, links and maps that are still there after so long. The kernel frees them a little after the last one who
+    held them: time that goes by in the guest."""
+    script = """
+    for _ in $(seq "$1"); do
+      left=$(bpftool prog show | grep -E '^[0-9]+: tracing' || true; bpftool link show | grep -w tracing || true
+             bpftool map show | grep -wE 'name (live|ring|cpus|queues|host_bpf|target_b)' || true)
+      [ -n "$left" ] || exit 0
+      sleep 1
+    done
+    echo "$left"
+    """
+    return machine.sh(script, str(seconds)).stdout.splitlines()
