@@ -18,6 +18,7 @@ struct send_queue {
         /* of a send that was entered and has not returned, where only the entry knows which request it sends */
         __u64 sending;          /* key in `live`, 0: none that is sampled */
         __u64 generation;       /* of that entry, so that a reused pointer is not stamped */
+        __u64 round;            /* what is sent of it: 0 the capsule, 1 data that an R2T asked for */
 };
 
 struct {

@@ -54,12 +54,11 @@ static __always_inline void capsule_sent(struct host_command *command, const str
         command_sent(&command->sending_command);
 }
 
-/* All of what was being sent of this request is. */
-static __always_inline void request_sent(struct host_command *command, const struct send_queue *state)
+static __always_inline void request_sent(struct host_command *command, const struct send_queue *state, bool round)
 {
         __u64 now = bpf_ktime_get_ns();
 
-        if (command->round_start)
+        if (round)
                 round_sent(command, state, now);
         else
                 capsule_sent(command, state, now);
@@ -80,30 +79,32 @@ int BPF_PROG(nvme_tcp_try_send_cmd_pdu_entry, struct nvme_tcp_request *request)
         return 0;
 }
 
+/* The request stays queue->request while more of it is to be sent. */
+static __always_inline struct host_command *sent_command(struct nvme_tcp_request *request, int ret)
+{
+        if (!unsent || ret <= 0 || request->queue->request == request)
+                return NULL;
+        return command_get((__u64)request_of(request));
+}
+
 /* The R2T can be processed, on another CPU, before this returns: what was sent is the capsule, whatever the command's state. */
 SEC("fexit/nvme_tcp_try_send_cmd_pdu")
 int BPF_PROG(nvme_tcp_try_send_cmd_pdu_exit, struct nvme_tcp_request *request, int ret)
 {
-        struct host_command *command;
+        struct host_command *command = sent_command(request, ret);
 
-        if (!unsent || ret <= 0 || request->queue->request == request)
-                return 0;
-        command = command_get((__u64)request_of(request));
         if (command)
-                capsule_sent(command, queue_get((__u64)request->queue), bpf_ktime_get_ns());
+                request_sent(command, queue_get((__u64)request->queue), false);
         return 0;
 }
 
-/* Data follows the command in the capsule, or is a round's; the request stays queue->request while more is to come. */
+/* Data follows the command in the capsule, or is a round's. */
 static __always_inline int data_ends(struct nvme_tcp_request *request, int ret)
 {
-        struct host_command *command;
+        struct host_command *command = sent_command(request, ret);
 
-        if (!unsent || ret <= 0 || request->queue->request == request)
-                return 0;
-        command = command_get((__u64)request_of(request));
         if (command)
-                request_sent(command, queue_get((__u64)request->queue));
+                request_sent(command, queue_get((__u64)request->queue), command->round_start != 0);
         return 0;
 }
 
@@ -174,7 +175,8 @@ int BPF_PROG(nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
                 return 0;
         state->sending = rq;
         state->generation = command->record.h[NP_H2];
-        if (!command->round_start)
+        state->round = command->round_start != 0;
+        if (!state->round)
                 capsule_begins(command, state, bpf_ktime_get_ns());
         return 0;
 }
@@ -199,7 +201,7 @@ int BPF_PROG(nvme_tcp_try_send_exit, struct nvme_tcp_queue *queue)
                 return 0;
         command = command_get(rq);
         if (command && command->record.h[NP_H2] == state->generation)
-                request_sent(command, state);
+                request_sent(command, state, state->round);
         return 0;
 }
 
