@@ -82,7 +82,7 @@ struct np_target_record {
 
 /* Per-CPU counters, each incremented where the thing happens. */
 enum np_counter {
-        NP_C_COMMANDS,          /* commands of the session's namespaces that passed H2 (first attempts) or T1 */
+        NP_C_COMMANDS,          /* commands of the session's namespaces that passed H2 (a retry counts again) or T1 */
         NP_C_SAMPLED,           /* of them (and of retries) chosen by the hash */
         NP_C_EMITTED,           /* records handed to the ring buffer */
         NP_C_RING_FULL,         /* lost: no room in the ring buffer */

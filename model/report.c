@@ -22,6 +22,7 @@ static const NpLossInfo losses[NP_LOSS_COUNT] = {
         [NP_LOSS_TARGET_STALE] = { "target_stale", "the target's programs missed the completion", FALSE },
         [NP_LOSS_TARGET_WITHOUT_HOST] = { "target_without_host", "records of the target without one of the host", FALSE },
         [NP_LOSS_PASSTHROUGH] = { "passthrough", "passthrough commands, not measured", FALSE },
+        [NP_LOSS_WALK_TRUNCATED] = { "walk_truncated", "sends of a queue with too many requests waiting to tell which was sent", FALSE },
         [NP_LOSS_KIND_OVERFLOW] = { "kind_overflow", "commands counted in total but not by operation and size", FALSE },
 };
 

@@ -39,6 +39,7 @@ typedef enum {
         NP_LOSS_TARGET_WITHOUT_HOST,
         NP_LOSS_PASSTHROUGH,
         NP_LOSS_KIND_OVERFLOW,
+        NP_LOSS_WALK_TRUNCATED,
         NP_LOSS_COUNT,
 } NpLoss;
 

@@ -61,7 +61,8 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
 
         fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
         record->h[NP_H0] = submitted;
-        record->h[NP_H1] = rq->start_time_ns;
+        if (bpf_core_field_exists(rq->start_time_ns))
+                record->h[NP_H1] = rq->start_time_ns;
         record->h[NP_H2] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
         if (retries)

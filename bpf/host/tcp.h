@@ -79,12 +79,16 @@ int BPF_PROG(nvme_tcp_try_send_cmd_pdu_entry, struct nvme_tcp_request *request)
         return 0;
 }
 
-/* The request stays queue->request while more of it is to be sent. */
+/* The request stays queue->request while more of it is to be sent. On another CPU it can be done and used again before the
+ * send returns: a command whose own send has not begun is not the one that was sent. */
 static __always_inline struct host_command *sent_command(struct nvme_tcp_request *request, int ret)
 {
+        struct host_command *command;
+
         if (!unsent || ret <= 0 || request->queue->request == request)
                 return NULL;
-        return command_get((__u64)request_of(request));
+        command = command_get((__u64)request_of(request));
+        return command && command->send_entry ? command : NULL;
 }
 
 /* The R2T can be processed, on another CPU, before this returns: what was sent is the capsule, whatever the command's state. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A recording: what a live capture handed out, in a file. Written by --record, read by --replay, and made by
- * tests/bus/make_replay.py (tests/unit/test-replay-format checks that its layouts are these).
+ * tests/bus/make_replay.py (tests/unit/test-recording.c checks that its layouts are these).
  *
  *     struct replay_header
  *     facts: facts_size bytes of JSON, schema org.ntprof.recording/1 (recording-facts.c), zero-padded to 8 bytes

@@ -20,5 +20,5 @@ void hook_plan_free(HookPlan *plan);
 
 /* False when a boundary without which there are no stages has no hook; *ret_reason (owned by the plan) says which and why. */
 bool hook_plan_usable(const HookPlan *plan, HookSides side, const char **ret_reason);
-/* Array of {boundary, side, description, chosen: {mechanism, module, symbol} or null, merged_into, rejected: [{mechanism, symbol, reason}]}. */
+/* Array of {boundary, side, description, chosen: {mechanism, module, symbol} or null, merged_into, rejected: [{mechanism, module, symbol, reason}]}. */
 JsonNode *hook_plan_to_json(const HookPlan *plan);

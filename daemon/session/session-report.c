@@ -15,6 +15,7 @@ static const struct {
         { NP_LOSS_RETRIED,          false, NP_C_RETRIED },
         { NP_LOSS_PASSTHROUGH,      false, NP_C_PASSTHROUGH },
         { NP_LOSS_KIND_OVERFLOW,    false, NP_C_KIND_OVERFLOW },
+        { NP_LOSS_WALK_TRUNCATED,   false, NP_C_WALK_TRUNCATED },
         { NP_LOSS_TARGET_RING_FULL, true,  NP_C_RING_FULL },
         { NP_LOSS_TARGET_MAP_FULL,  true,  NP_C_MAP_FULL },
         { NP_LOSS_TARGET_STALE,     true,  NP_C_STALE },

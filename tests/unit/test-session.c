@@ -478,6 +478,7 @@ static void test_losses_by_cause(Fixture *f, gconstpointer data)
                 { NP_C_RETRIED, NP_LOSS_RETRIED, NP_LOSS_COUNT },
                 { NP_C_PASSTHROUGH, NP_LOSS_PASSTHROUGH, NP_LOSS_COUNT },
                 { NP_C_KIND_OVERFLOW, NP_LOSS_KIND_OVERFLOW, NP_LOSS_COUNT },
+                { NP_C_WALK_TRUNCATED, NP_LOSS_WALK_TRUNCATED, NP_LOSS_COUNT },
         };
 
         start_all(f);

@@ -12,7 +12,7 @@ STAGES = ("host_block", "host_driver", "network", "target_driver", "storage")
 
 # Causes that are not among the sampled commands: told beside them.
 _BESIDE = {"host_recursion", "target_recursion", "target_ring_full", "target_map_full", "target_stale",
-           "target_without_host", "passthrough", "kind_overflow"}
+           "target_without_host", "passthrough", "kind_overflow", "walk_truncated"}
 
 
 @dataclass(frozen=True)
