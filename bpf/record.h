@@ -128,6 +128,8 @@ struct np_target_filter {
         char hostnqn[NP_NQN_LEN];
         __u32 seed;
         __u32 nsid;
+        __u32 hostnqn_length;                   /* bytes, without the final NUL; set by capture-bpf.c */
+        __u32 reserved;
 };
 
 #endif

@@ -11,11 +11,12 @@
 #define SGL_LENGTH_OFFSET 32
 #define OPCODE_TO_CONTROLLER 0x01       /* data transfer direction, bits 1:0 of the opcode */
 
-/* The filter of a controller, remembered by its address and cntlid so that an unsampled command costs two loads. A
- * sampled one is checked again by name: a controller's memory can be used again for another host's. */
+/* The filter of a controller, remembered by its address and cntlid so that an unsampled command costs a few loads. A
+ * sampled one is checked again, by the host's name: a controller's memory can be used again for another host's. */
 #define CONTROLLER_SLOT_BITS 8
 struct controller_slot {
         __u64 pointer;
+        __u64 subsystem;
         __u32 nsid;
         __u16 cntlid;
         __u16 filter;           /* NP_FILTERS_MAX: not ours */
@@ -72,13 +73,37 @@ static __noinline __u32 controller_filter(__u64 pointer, __u32 nsid)
         return NP_FILTERS_MAX;
 }
 
-/* The filter of an unsampled command, from the slots; NP_FILTERS_MAX: not ours. */
+/* Whether the controller is still that of the filter's host. What follows a name's NUL may be anything. */
+static __always_inline bool still_of_host(struct nvmet_ctrl *controller, const volatile struct np_target_filter *filter)
+{
+        const volatile __u64 *wanted = (const volatile __u64 *)filter->hostnqn;
+        __u32 zero = 0, length = filter->hostnqn_length + 1;
+        struct names *names = bpf_map_lookup_elem(&scratch, &zero);
+        const __u64 *found;
+
+        if (!names || bpf_core_read(names->hostnqn, sizeof(names->hostnqn), &controller->hostnqn) < 0)
+                return false;
+        found = (const __u64 *)names->hostnqn;
+        for (__u32 i = 0; i < NP_NQN_LEN / 8 && i * 8 < length; i++) {
+                __u64 differ = wanted[i] ^ found[i];
+
+                if (length - i * 8 < 8)
+                        differ <<= 64 - (length - i * 8) * 8;
+                if (differ)
+                        return false;
+        }
+        return true;
+}
+
+/* The filter of a command, from the slots; NP_FILTERS_MAX: not ours. */
 static __always_inline __u32 filter_index(struct nvmet_ctrl *controller, __u16 cntlid, __u32 nsid)
 {
         __u32 at = (pointer_slot((__u64)controller, CONTROLLER_SLOT_BITS) + nsid) % (1 << CONTROLLER_SLOT_BITS);
         struct controller_slot *slot = &controllers[at];
 
-        if (slot->pointer != (__u64)controller || slot->nsid != nsid || slot->cntlid != cntlid) {
+        if (slot->pointer != (__u64)controller || slot->nsid != nsid || slot->cntlid != cntlid ||
+            slot->subsystem != (__u64)controller->subsys) {
+                slot->subsystem = (__u64)controller->subsys;
                 slot->filter = controller_filter((__u64)controller, nsid);
                 slot->cntlid = cntlid;
                 slot->nsid = nsid;
@@ -153,7 +178,7 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
                 cpu->counter[NP_C_STALE]++;
                 command_forget((__u64)req, previous);
         }
-        if (chosen(header.hash, header.threshold) && controller_filter((__u64)controller, header.id.nsid) == index)
+        if (chosen(header.hash, header.threshold) && still_of_host(controller, &target_filters[index]))
                 sample(req, cmd, &header, cpu);
         return 0;
 }

@@ -131,6 +131,9 @@ static int load_target(CaptureBpf *b, const char **ret_error)
 {
         int r;
 
+        for (unsigned i = 0; i < b->config.n_target_filters; i++)
+                b->config.target_filters[i].hostnqn_length =
+                        strnlen(b->config.target_filters[i].hostnqn, sizeof(b->config.target_filters[i].hostnqn) - 1);
         memcpy((void *) b->target->rodata->target_filters, b->config.target_filters, sizeof(b->config.target_filters));
         b->target->rodata->n_target_filters = b->config.n_target_filters;
         r = target_bpf__load(b->target);
