@@ -21,6 +21,7 @@ from bed import Bed
 from bed.machine import Machine
 from support import fio, ntprofctl
 from support.checks import Results, Scope
+from support.ending import end_on_sigterm
 from support.lab import Lab
 
 _KERNELS = ("6.12", "6.1")
@@ -181,6 +182,7 @@ def main() -> int:
     parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.12 and 6.1")
     parser.add_argument("--rounds", type=int, default=2, help="of alternating sessions; default 2")
     arguments = parser.parse_args()
+    end_on_sigterm()
     for kernel in arguments.kernels or _KERNELS:
         _bench(kernel, arguments.build, arguments.rounds)
     return 0

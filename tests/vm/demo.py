@@ -16,6 +16,7 @@ import time
 from bed import Bed
 from support import fio
 from support.checks import Results, Scope
+from support.ending import end_on_sigterm
 from support.lab import Lab
 from support.report import Report
 
@@ -81,6 +82,7 @@ def main() -> int:
     parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
     parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.1 and 6.12")
     arguments = parser.parse_args()
+    end_on_sigterm()
 
     _say("Where does the time of an I/O go? A host and its target in one virtual machine, measured by ntprof.")
     _say("fio's own time is in its latency and not in the report's; under emulation it is large.")

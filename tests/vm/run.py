@@ -11,16 +11,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import signal
 import sys
 import threading
 import time
 from types import ModuleType
-from typing import NoReturn
 
 from bed import Bed, BedError
 from cases import ORDER
 from support.checks import Results, Scope
+from support.ending import end_on_sigterm
 from support.lab import Lab
 
 _KERNELS = ("6.1", "6.12")
@@ -65,10 +64,6 @@ def _run_kernel(kernel: str, build: str, cases: list[ModuleType], results: Resul
     scope.say(f"done after {time.monotonic() - since:.0f} s")
 
 
-def _terminated(*_: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
@@ -81,7 +76,7 @@ def main() -> int:
         parser.error(f"no case is called so; there are: {', '.join(ORDER)}")
 
     results = Results()
-    signal.signal(signal.SIGTERM, _terminated)
+    end_on_sigterm()
     if arguments.bed:
         bed = Bed.find(arguments.bed)
         _run_cases(bed, Scope(results, f"kernel {bed.facts.wish.kernel}"), cases)
