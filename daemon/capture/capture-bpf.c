@@ -34,10 +34,13 @@ static CaptureBpf *bpf(Capture *c)
         return (CaptureBpf *) c;
 }
 
-/* Sessions attach on threads of their own, one at a time: libbpf tells why by printing, and finds targets in tables that all
- * share. */
-static GMutex attaching;
-static char *printed;
+/* libbpf tells why by printing. Sessions attach on threads of their own, while others are opened and detached. */
+static _Thread_local char *printed;
+
+static void forget_printed(void)
+{
+        free(TAKE_PTR(printed));
+}
 
 static int keep_warnings(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -164,9 +167,8 @@ static int attach(Capture *c, const char **ret_error)
         CaptureBpf *b = bpf(c);
         int r;
 
-        g_mutex_lock(&attaching);
         r = load_and_attach(b, ret_error);
-        g_mutex_unlock(&attaching);
+        forget_printed();
         if (r < 0)
                 return r;
 
@@ -418,9 +420,11 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
         if (r < 0)
                 goto fail;
 
+        forget_printed();
         *ret = &b->capture;
         return 0;
 fail:
+        forget_printed();
         free_capture(&b->capture);
         return r;
 }

@@ -54,7 +54,8 @@ typedef struct CaptureHook {
 /* Thresholds: a command is sampled iff threshold == UINT32_MAX or hash < threshold; 0 samples none. */
 typedef struct CaptureOps {
         const char *name;
-        /* Attaches everything; nothing is counted or sampled before resume(). On error *ret_error (static or until
+        /* Attaches everything; nothing is counted or sampled before resume(). On a thread, but of all captures only one at a
+         * time. On error *ret_error (static or until
          * free()) says what failed on what and what to do. */
         int (*attach)(Capture *c, const char **ret_error);
         /* From now on commands are counted and sampled. */

@@ -21,11 +21,12 @@ typedef struct Target {
 
 /* By the name of a function, or of a tracepoint's type. */
 static GHashTable *wanted;              /* a set: of all programs that were ever opened */
+static GMutex wanted_lock;              /* one session's are opened while another's are attached on a thread */
 static GHashTable *targets;             /* of Target */
 static GHashTable *module_fds;          /* int, by the module's name */
 
 /* Types from first on; those below belong to the BTF that this one is split from. */
-static void add_targets(const struct btf *btf, unsigned first, int module_fd)
+static void add_targets(const struct btf *btf, unsigned first, int module_fd, GHashTable *names)
 {
         unsigned end = btf__type_cnt(btf);
 
@@ -37,7 +38,7 @@ static void add_targets(const struct btf *btf, unsigned first, int module_fd)
                         continue;
                 name = btf__name_by_offset(btf, type->name_off);
                 /* The first one stays: the kernel's own comes before a module's, as with libbpf. */
-                if (name && g_hash_table_contains(wanted, name) && !g_hash_table_contains(targets, name))
+                if (name && g_hash_table_contains(names, name) && !g_hash_table_contains(targets, name))
                         g_hash_table_insert(targets, g_strdup(name), g_memdup2(&(Target) { module_fd, id }, sizeof(Target)));
         }
 }
@@ -79,8 +80,23 @@ static void close_fd(void *data)
         close(GPOINTER_TO_INT(data));
 }
 
+static GHashTable *copy_wanted(void)
+{
+        GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        GHashTableIter iter;
+        gpointer name;
+
+        g_mutex_lock(&wanted_lock);
+        g_hash_table_iter_init(&iter, wanted);
+        while (g_hash_table_iter_next(&iter, &name, NULL))
+                g_hash_table_add(names, g_strdup(name));
+        g_mutex_unlock(&wanted_lock);
+        return names;
+}
+
 int attach_targets_open(void)
 {
+        g_autoptr(GHashTable) names = copy_wanted();
         struct btf *kernel;
         GHashTableIter iter;
         gpointer name, fd;
@@ -94,13 +110,13 @@ int attach_targets_open(void)
 
         r = open_module_fds();
         if (r >= 0) {
-                add_targets(kernel, 1, 0);
+                add_targets(kernel, 1, 0, names);
                 g_hash_table_iter_init(&iter, module_fds);
                 while (g_hash_table_iter_next(&iter, &name, &fd)) {
                         struct btf *module = btf__load_module_btf(name, kernel);
 
                         if (module)
-                                add_targets(module, btf__type_cnt(kernel), GPOINTER_TO_INT(fd));
+                                add_targets(module, btf__type_cnt(kernel), GPOINTER_TO_INT(fd), names);
                         btf__free(module);
                 }
         }
@@ -126,7 +142,9 @@ static char *target_name(const struct bpf_program *program, bool tracepoint)
 /* libbpf_prog_setup_fn_t */
 static int setup(struct bpf_program *program, long tracepoint)
 {
+        g_mutex_lock(&wanted_lock);
         g_hash_table_add(wanted, target_name(program, tracepoint));
+        g_mutex_unlock(&wanted_lock);
         return 0;
 }
 

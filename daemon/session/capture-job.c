@@ -10,7 +10,8 @@
 struct CaptureJob {
         Capture *capture;
         CaptureJobKind kind;
-        CaptureJobDone done;            /* NULL: abandoned */
+        CaptureJobDone done;
+        gint abandoned;                 /* atomic */
         void *userdata;
         GThread *thread;
         int fd;                         /* eventfd, written by the thread as its last act */
@@ -20,12 +21,24 @@ struct CaptureJob {
         const char *why;
 };
 
+/* One attaches at a time; who is not wanted any more when its turn comes does not hold up the next. */
+static GMutex attaching;
+
+static unsigned n_abandoned;            /* the event loop's */
+
+static void attach(CaptureJob *job)
+{
+        g_mutex_lock(&attaching);
+        job->r = g_atomic_int_get(&job->abandoned) ? -ECANCELED : job->capture->ops->attach(job->capture, &job->why);
+        g_mutex_unlock(&attaching);
+}
+
 static void *run(void *userdata)
 {
         CaptureJob *job = userdata;
 
         if (job->kind == CAPTURE_JOB_ATTACH)
-                job->r = job->capture->ops->attach(job->capture, &job->why);
+                attach(job);
         else
                 job->capture->ops->detach(job->capture);
         (void) eventfd_write(job->fd, 1);
@@ -50,6 +63,7 @@ static int on_ended(sd_event_source *source, int fd, uint32_t revents, void *use
         CaptureJob *job = userdata;
         CaptureJobDone done = job->done;
         void *done_userdata = job->userdata;
+        bool abandoned = job->abandoned;
         Capture *capture = job->capture;
         const char *why;
         int r;
@@ -59,10 +73,12 @@ static int on_ended(sd_event_source *source, int fd, uint32_t revents, void *use
         why = job->why;
         job_free(job);
 
-        if (done)
+        if (!abandoned) {
                 done(r, why, done_userdata);
-        else
-                capture_discard(capture);
+                return 0;
+        }
+        n_abandoned--;
+        capture_discard(capture);
         return 0;
 }
 
@@ -98,11 +114,18 @@ int capture_job_start(sd_event *event, Capture *capture, CaptureJobKind kind, Ca
 
 void capture_job_abandon(CaptureJob *job)
 {
-        job->done = NULL;
+        g_atomic_int_set(&job->abandoned, true);
+        n_abandoned++;
+}
+
+unsigned capture_jobs_abandoned(void)
+{
+        return n_abandoned;
 }
 
 void capture_job_end(CaptureJob *job)
 {
+        g_atomic_int_set(&job->abandoned, true);
         g_thread_join(job->thread);
         capture_discard(job->capture);
         job_free(job);

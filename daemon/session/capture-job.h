@@ -25,5 +25,8 @@ int capture_job_start(sd_event *event, Capture *capture, CaptureJobKind kind, Ca
 /* done is not called; the capture is detached and freed when the thread is through with it. */
 void capture_job_abandon(CaptureJob *job);
 
+/* How many of those are not through yet: they hold what sessions hold, though theirs have ended. */
+unsigned capture_jobs_abandoned(void);
+
 /* The same, and waits for it. For a loop that runs no more. */
 void capture_job_end(CaptureJob *job);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "capture-job.h"
+
 struct SessionManager {
         sd_event *event;
         Backend *backend;
@@ -70,13 +72,19 @@ static void forget_oldest(SessionManager *m)
 
 int session_manager_start(SessionManager *m, uid_t owner, const SessionOptions *options, Session **ret, Error *error)
 {
+        unsigned active, ending;
         char id[21];
         Session *s;
         int r;
 
-        if (count_active(m) >= SESSIONS_ACTIVE_MAX)
+        active = count_active(m);
+        ending = capture_jobs_abandoned();
+        if (active >= SESSIONS_ACTIVE_MAX)
                 return error_set(error, NTPROF_ERROR_TOO_MANY_SESSIONS, "%d sessions record already: stop one first",
                                  SESSIONS_ACTIVE_MAX);
+        if (active + ending >= 2 * SESSIONS_ACTIVE_MAX)
+                return error_set(error, NTPROF_ERROR_TOO_MANY_SESSIONS,
+                                 "%u sessions that were cancelled are not detached yet: try again in some seconds", ending);
 
         snprintf(id, sizeof(id), "%" PRIu64, m->last_id + 1);
         r = session_new(m->event, m->backend, m->observer, id, owner, options, &s, error);

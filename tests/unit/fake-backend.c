@@ -26,6 +26,9 @@ static void write_down(FakeBackend *fake, const char *call)
 static int fake_attach(Capture *c, const char **ret_error)
 {
         write_down(fake_of(c), "attach");
+        g_atomic_int_inc(&fake_of(c)->attaching);
+        while (g_atomic_int_get(&fake_of(c)->hold_attach))
+                g_usleep(1000);
         *ret_error = fake_of(c)->attach_why;
         return fake_of(c)->attach_error;
 }

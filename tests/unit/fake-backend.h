@@ -2,6 +2,8 @@
 /* A source of records under a test's control, which writes down what was asked of it. */
 #pragma once
 
+#include <glib.h>
+
 #include "daemon/session/manager.h"
 
 typedef struct FakeBackend {
@@ -13,6 +15,7 @@ typedef struct FakeBackend {
         int open_error, attach_error, resume_error, pause_error, drain_error, counters_error, threshold_error;
         const char *attach_why;
         bool iostat_invalid;
+        gint hold_attach;               /* atomic: attaching goes on until it is 0 again */
         bool with_fd;                   /* records can be announced by fake_announce() */
         bool at_end;
         CaptureCounters counters;
@@ -24,6 +27,7 @@ typedef struct FakeBackend {
         CaptureHandlers handlers;       /* of the last capture */
         uint32_t threshold;
         unsigned drains;
+        gint attaching;                 /* atomic: how often it was begun */
         int open_captures;
         int announce_fd;
         void (*on_drain)(struct FakeBackend *fake);

@@ -64,6 +64,42 @@ static void test_limit_of_active_ones(Fixture *f, gconstpointer data)
         start(f);
 }
 
+static void run_until(Fixture *f, const gint *value, gint wanted)
+{
+        for (int i = 0; i < 1000 && g_atomic_int_get(value) != wanted; i++)
+                g_assert_cmpint(sd_event_run(f->event, 10 * USEC_PER_MSEC), >=, 0);
+        g_assert_cmpint(g_atomic_int_get(value), ==, wanted);
+}
+
+/* Cancelled while the kernel attaches: what they hold is held until it is through, so there is a bound; and who waits for its
+ * turn then leaves. */
+static void test_cancelled_ones_that_still_attach(Fixture *f, gconstpointer data)
+{
+        _cleanup_error_ Error error = ERROR_INIT;
+        SessionOptions options = { .namespace = (char *) "nvme6n1" };
+        Session *s, *sessions[SESSIONS_ACTIVE_MAX];
+
+        f->fake->hold_attach = true;
+        for (int round = 0; round < 2; round++) {
+                for (int i = 0; i < SESSIONS_ACTIVE_MAX; i++)
+                        sessions[i] = start(f);
+                run_until(f, &f->fake->attaching, 1);
+                for (int i = 0; i < 100; i++)
+                        g_assert_cmpint(sd_event_run(f->event, 0), >=, 0);
+                for (int i = 0; i < SESSIONS_ACTIVE_MAX; i++)
+                        session_cancel(sessions[i]);
+        }
+
+        g_assert_cmpint(session_manager_start(f->manager, 1000, &options, &s, &error), ==, -EUSERS);
+        g_assert_cmpint(error.code, ==, NTPROF_ERROR_TOO_MANY_SESSIONS);
+        g_assert_cmpint(f->fake->open_captures, ==, 2 * SESSIONS_ACTIVE_MAX);
+
+        g_atomic_int_set(&f->fake->hold_attach, false);
+        run_until(f, &f->fake->open_captures, 0);
+        g_assert_cmpint(f->fake->attaching, ==, 1);
+        start(f);
+}
+
 static void test_the_oldest_is_forgotten(Fixture *f, gconstpointer data)
 {
         Session *kept = start(f);
@@ -123,6 +159,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         TEST("find", test_find);
         TEST("limit-of-active-ones", test_limit_of_active_ones);
+        TEST("cancelled-ones-that-still-attach", test_cancelled_ones_that_still_attach);
         TEST("the-oldest-is-forgotten", test_the_oldest_is_forgotten);
         TEST("remove", test_remove);
         TEST("a-refused-one-takes-no-id", test_a_refused_one_takes_no_id);
