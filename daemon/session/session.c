@@ -392,7 +392,8 @@ static void on_attached(int r, const char *why, void *userdata)
                 /* Requests of clients come first: a flood of records must not make the daemon deaf. */
                 (void) sd_event_source_set_priority(s->fd_source, SD_EVENT_PRIORITY_IDLE);
         }
-        r = sd_event_add_time_relative(s->event, &s->tick_source, CLOCK_MONOTONIC, TICK_USEC, USEC_PER_MSEC, on_tick, s);
+        r = sd_event_add_time_relative(s->event, &s->tick_source, CLOCK_MONOTONIC,
+                                       MIN(TICK_USEC, duration_left_ns(s) / NSEC_PER_USEC), USEC_PER_MSEC, on_tick, s);
         if (r < 0)
                 goto fail;
 

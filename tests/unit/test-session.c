@@ -358,6 +358,13 @@ static void test_duration(Fixture *f, gconstpointer data)
         g_assert_cmpuint(f->session->recorded_ns, <, 2000 * NSEC_PER_MSEC);
 }
 
+static void test_shortest_duration(Fixture *f, gconstpointer data)
+{
+        start(f, &(SessionOptions) { .duration_usec = 1 });
+        g_assert_true(run(f, SESSION_FINISHED, 5000));
+        g_assert_cmpuint(f->session->recorded_ns, <, 80 * NSEC_PER_MSEC);
+}
+
 static void test_longest_duration(Fixture *f, gconstpointer data)
 {
         start(f, &(SessionOptions) { .duration_usec = UINT64_MAX });
@@ -524,6 +531,7 @@ int main(int argc, char **argv)
         TEST("waits-for-what-is-under-way", test_waits_for_what_is_under_way);
         TEST("does-not-wait-for-ever", test_does_not_wait_for_ever);
         TEST("duration", test_duration);
+        TEST("shortest-duration", test_shortest_duration);
         TEST("longest-duration", test_longest_duration);
         TEST("end-of-a-replay", test_end_of_a_replay);
         TEST("records-are-read-when-announced", test_records_are_read_when_announced);
