@@ -347,16 +347,44 @@ static void add_group(NpReport *report, const Operation *op, const Cell *cell, c
         g_ptr_array_add(report->groups, group);
 }
 
-static void report_cell(NpReport *report, const Operation *op, const Cell *cell)
+static double weight_of(const Cell *cell)
 {
-        double weight = cell->joined->weight + cell->rest->weight;
-        guint64 commands = cell->commands;
+        return cell->joined->weight + cell->rest->weight;
+}
+
+/* What the samples say is missing of the counts. */
+static double uncounted(const Cell *cell)
+{
+        return MAX(0, weight_of(cell) - cell->commands);
+}
+
+/* Commands for which the kernel's programs had no slot are counted, but not by kind. The part of uncounted() that they are. */
+static double overflow_share(GPtrArray *operations, const NpReportFacts *facts)
+{
+        double overflow = facts->losses[NP_LOSS_KIND_OVERFLOW], sum = 0;
+
+        for (guint i = 0; i < operations->len; i++) {
+                const Operation *op = operations->pdata[i];
+                GHashTableIter iter;
+                gpointer cell;
+
+                g_hash_table_iter_init(&iter, op->cells);
+                while (g_hash_table_iter_next(&iter, NULL, &cell))
+                        sum += uncounted(cell);
+        }
+        return sum > overflow ? overflow / sum : 1;
+}
+
+static void report_cell(NpReport *report, const Operation *op, const Cell *cell, double overflow)
+{
+        double weight = weight_of(cell);
+        guint64 commands = cell->commands + (guint64) llround(uncounted(cell) * overflow);
         double busy;
 
         if (weight == 0)
                 return;
 
-        /* No slot was left to count this kind: what was sampled tells about how many there were. */
+        /* No kinds were counted at all. */
         if (commands == 0)
                 commands = (guint64) llround(weight);
 
@@ -402,8 +430,10 @@ NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
 {
         NpReport *report = np_report_new(facts);
         g_autoptr(GPtrArray) operations = collect(a, report->facts);
+        double overflow;
 
         add_losses(a, report->facts);
+        overflow = report->facts->losses[NP_LOSS_KIND_OVERFLOW] > 0 ? overflow_share(operations, report->facts) : 0;
         for (guint i = 0; i < operations->len; i++) {
                 const Operation *op = operations->pdata[i];
                 GHashTableIter iter;
@@ -411,7 +441,7 @@ NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
 
                 g_hash_table_iter_init(&iter, op->cells);
                 while (g_hash_table_iter_next(&iter, NULL, &cell))
-                        report_cell(report, op, cell);
+                        report_cell(report, op, cell, overflow);
         }
         g_ptr_array_sort(report->groups, compare_groups);
         np_report_add_warnings(report);

@@ -34,6 +34,9 @@ static void warn_nothing(NpReport *report)
 {
         if (report->facts->commands == 0)
                 warn(report, "No command was seen: nothing was read or written while the session recorded.");
+        else if (report->groups->len == 0 && report->facts->sampled == 0)
+                warn(report, "None of the %" G_GUINT64_FORMAT " commands was sampled, so there is no table.",
+                     report->facts->commands);
         else if (report->groups->len == 0)
                 warn(report, "None of the %" G_GUINT64_FORMAT " commands has a usable record, so there is no table.",
                      report->facts->commands);
@@ -163,7 +166,7 @@ static void warn_queue_depth(NpReport *report)
         double stages = report->qd_from_stages;
         g_autofree char *percent = NULL;
 
-        if (!disk->valid || MAX(disk->avg_qd, stages) < QD_MIN || fabs(stages - disk->avg_qd) <= QD_SHARE * disk->avg_qd)
+        if (report->groups->len == 0 || !disk->valid || MAX(disk->avg_qd, stages) < QD_MIN || fabs(stages - disk->avg_qd) <= QD_SHARE * disk->avg_qd)
                 return;
 
         if (disk->avg_qd == 0) {

@@ -49,6 +49,33 @@ static void test_twelve_sizes(void)
         g_assert_cmpuint(sum_of_commands(report), ==, 1200);
 }
 
+/* Some CPU had no slot left for a kind, or none had: what was sampled tells how many there were, never more than there were. */
+static void test_kinds_without_a_slot(void)
+{
+        for (guint overflow = 0; overflow <= 20; overflow += 10) {
+                g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+                g_autoptr(NpReportFacts) facts = sample_session_facts(FALSE);
+                g_autoptr(NpReport) report = NULL;
+
+                for (guint i = 0; i < 10; i++) {
+                        add_records(a, 0, 0, 1);
+                        add_records(a, 0, 7, 2);
+                }
+                np_analysis_set_commands(a, 0, READ, 0, 10);
+                np_analysis_set_commands(a, 0, READ, 7, 5);
+                np_analysis_set_commands(a, 0, READ, 8, 5);
+                facts->commands = 20 + overflow;
+                facts->losses[NP_LOSS_KIND_OVERFLOW] = overflow;
+                np_analysis_finish(a);
+                report = np_analysis_report(a, facts);
+                g_assert_cmpuint(report->groups->len, ==, 3);
+                g_assert_cmpuint(sum_of_commands(report), ==, 20 + MIN(overflow, 10));
+                for (guint i = 0; i < 3; i++)
+                        g_assert_cmpuint(sample_group(report, i)->commands, ==,
+                                         overflow > 0 || sample_group(report, i)->size_bytes == 512 ? 10 : 5);
+        }
+}
+
 /* Sizes of 1 to 13 blocks: buckets 1, 2, 4, 8 and 16. */
 static void check_thirteen(const NpReport *report)
 {
@@ -194,6 +221,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/analysis-groups/twelve-sizes", test_twelve_sizes);
+        g_test_add_func("/analysis-groups/kinds-without-a-slot", test_kinds_without_a_slot);
         g_test_add_func("/analysis-groups/thirteen-sizes", test_thirteen_sizes);
         g_test_add_func("/analysis-groups/thirteen-sizes-of-two-paths", test_thirteen_sizes_of_two_paths);
         g_test_add_func("/analysis-groups/bucketed-and-exact-paths", test_bucketed_and_exact_paths);

@@ -68,7 +68,12 @@ static void test_nothing(void)
 
         g_ptr_array_set_size(report->groups, 0);
         report->qd_from_stages = report->facts->diskstats.avg_qd = 0;
-        expect(report, "None of the 160000 commands");
+        expect(report, "None of the 160000 commands has a usable record");
+        /* and no word of queue depths that were not measured */
+        report->facts->diskstats.avg_qd = 1;
+        report->facts->sampled = 0;
+        report->facts->threshold_fixed = FALSE;
+        expect(report, "None of the 160000 commands was sampled");
         report->facts->commands = report->facts->sampled = 0;
         expect(report, "No command was seen");
 }
