@@ -9,6 +9,7 @@ Each kernel boots one bed (one machine, virtual time) that all its cases use; tw
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -17,6 +18,7 @@ import time
 from types import ModuleType
 
 from bed import Bed, BedError
+from bed.bed import down
 from cases import ORDER
 from support.checks import Results, Scope
 from support.ending import end_on_sigterm
@@ -50,17 +52,21 @@ def _run_cases(bed: Bed, scope: Scope, cases: list[ModuleType]) -> None:
             return
 
 
+def _bed_name(kernel: str) -> str:
+    return f"test-{os.getpid()}-{kernel}"[:32]
+
+
 def _run_kernel(kernel: str, build: str, cases: list[ModuleType], results: Results) -> None:
     scope = Scope(results, f"kernel {kernel}")
     since = time.monotonic()
     scope.say("booting")
     try:
-        with Bed.up(kernel, name=f"test-{kernel}-{os.getpid()}"[:32], icount=True, build=build) as bed:
+        with Bed.up(kernel, name=_bed_name(kernel), icount=True, build=build) as bed:
             scope.say(f"{bed.facts.releases['host']} is up after {time.monotonic() - since:.0f} s")
             _run_cases(bed, scope, cases)
-    except BedError as error:
-        with scope.test("the bed boots, and lives on to the end") as test:
-            test.fail(str(error))
+    except Exception:  # pylint: disable=broad-except
+        with scope.test("the bed boots, and lives on to the end"):
+            raise
     scope.say(f"done after {time.monotonic() - since:.0f} s")
 
 
@@ -102,10 +108,10 @@ def _run_beds(kernels: list[str], build: str, cases: list[ModuleType], results: 
         for thread in threads:
             thread.join()
     except BaseException:
-        # The threads' beds go down with them only when they end by themselves.
-        from bed.bed import down
+        # Interrupted: the threads would only end with their beds.
         for kernel in kernels:
-            down(f"test-{kernel}-{os.getpid()}"[:32])
+            with contextlib.suppress(BedError):
+                down(_bed_name(kernel))
         os._exit(130)
 
 

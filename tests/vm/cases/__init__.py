@@ -8,4 +8,10 @@ ORDER = (
     "the_mean_is_what_bpftrace_measures",
     "both_sides_sample_the_same_commands",
     "attaching_under_load_loses_nothing",
+    "the_service_starts_on_demand_and_is_confined",
+    "what_cannot_be_recorded_is_told",
+    "sessions_are_managed_by_id",
+    "members_may_record_others_may_not",
+    "a_killed_daemon_leaves_nothing_attached",
+    "a_lost_controller_ends_no_session_badly",
 )

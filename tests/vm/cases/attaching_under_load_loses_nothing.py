@@ -19,10 +19,11 @@ _WARM = 5
 _GROWTH_KIB = 512
 
 _FIO = ["fio", "--output-format=json", "--ioengine=libaio", "--direct=1", "--size=8m", "--thread", "--time_based",
-        "--runtime=1h", "--rate_iops=60,60", "--iodepth=4"]
+        "--runtime=1h", "--rate_iops=40,40", "--iodepth=4"]
 _VERIFIED = ["--name=verified", "--rw=randwrite", "--bs=4k", "--verify=crc32c", "--verify_backlog=32", "--verify_fatal=1",
              "--do_verify=1"]
-_MIXED = ["--name=mixed", "--offset=16m", "--rw=randrw", "--bs=64k", "--verify=crc32c", "--verify_backlog=16",
+# 32 KiB: sent after an R2T.
+_MIXED = ["--name=mixed", "--offset=16m", "--rw=randrw", "--bs=32k", "--verify=crc32c", "--verify_backlog=16",
           "--verify_fatal=1", "--do_verify=1"]
 
 _DAEMON = 'pid=$(pgrep -x ntprofd); echo "$pid $(ls "/proc/$pid/fd" | wc -l) $(awk \'/VmRSS/ { print $2 }\' "/proc/$pid/status")"'

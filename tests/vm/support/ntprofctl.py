@@ -64,7 +64,7 @@ def recorded(session_: Session) -> Report:
 
 
 def start_attached(machine: Machine, namespace: str, *options: str, user: str | None = None) -> Running:
-    """ntprofctl session start, in the background, with its standard error in its standard output's place of files."""
+    """ntprofctl session start, in the background."""
     return machine.start([*START, "--namespace", namespace, *options], user=user)
 
 
