@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "json-depth.h"
 #include "report.h"
 
 #define LENGTH_MAX (8u << 20)
@@ -492,29 +493,6 @@ static void read_report(Reader *r, JsonObject *root, NpReport *report)
         leave(r, outer);
 }
 
-/* json-glib's parser calls itself for every level, so deep nesting would overrun the stack. */
-static gboolean too_deep(const char *json, gsize n)
-{
-        gboolean in_string = FALSE;
-        guint depth = 0;
-
-        for (gsize i = 0; i < n; i++) {
-                if (in_string) {
-                        if (json[i] == '\\')
-                                i++;
-                        else if (json[i] == '"')
-                                in_string = FALSE;
-                } else if (json[i] == '"')
-                        in_string = TRUE;
-                else if (json[i] == '{' || json[i] == '[') {
-                        if (++depth > DEPTH_MAX)
-                                return TRUE;
-                } else if ((json[i] == '}' || json[i] == ']') && depth > 0)
-                        depth--;
-        }
-        return FALSE;
-}
-
 static gboolean check_schema(JsonNode *root, GError **error)
 {
         JsonNode *schema = root && JSON_NODE_HOLDS_OBJECT(root) ?
@@ -543,7 +521,7 @@ NpReport *np_report_from_json(const char *json, gssize len, GError **error)
         g_autoptr(GError) syntax = NULL;
         Reader r = { 0 };
 
-        if (n > LENGTH_MAX || too_deep(json, n)) {
+        if (n > LENGTH_MAX || !np_json_nests_at_most(json, n, DEPTH_MAX)) {
                 g_set_error(error, NP_REPORT_ERROR, NP_REPORT_ERROR_SYNTAX,
                             "not a report: longer than %u bytes or nested deeper than %u levels", LENGTH_MAX, DEPTH_MAX);
                 return NULL;

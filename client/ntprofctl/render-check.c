@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json-depth.h"
 #include "output.h"
 
 #define SCHEMA "org.ntprof.inspection/1"
+#define DEPTH_MAX 64u
 
 /* Text is wrapped to what people have at least, not to what they may have. */
 #define WIDTH 79
@@ -151,6 +153,11 @@ char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
         g_autoptr(JsonParser) parser = json_parser_new_immutable();
         g_autoptr(GError) local_error = NULL;
 
+        if (!np_json_nests_at_most(inspection, strlen(inspection), DEPTH_MAX)) {
+                g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_INVALID_DOCUMENT,
+                            "ntprofd's inspection isn't JSON, or nested deeper than %u levels", DEPTH_MAX);
+                return NULL;
+        }
         if (!json_parser_load_from_data(parser, inspection, -1, &local_error)) {
                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_INVALID_DOCUMENT, "ntprofd's inspection isn't JSON: %s",
                             local_error->message);

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "../../model/json-depth.h"
+
 #define SCHEMA "org.ntprof.recording/1"
 #define HOOKS_MAX 256
 
@@ -274,26 +276,6 @@ static void read_hooks(Reader *r, JsonObject *root, RecordingFacts *facts)
         }
 }
 
-/* The parser recurses: text of nothing but brackets would end in its stack. */
-static bool nests_deeper(const char *text, size_t size, unsigned max)
-{
-        bool in_string = false;
-        unsigned depth = 0;
-
-        for (size_t i = 0; i < size; i++)
-                if (in_string && text[i] == '\\')
-                        i++;
-                else if (text[i] == '"')
-                        in_string = !in_string;
-                else if (!in_string && (text[i] == '[' || text[i] == '{')) {
-                        if (++depth > max)
-                                return true;
-                } else if (!in_string && (text[i] == ']' || text[i] == '}') && depth > 0)
-                        depth--;
-
-        return false;
-}
-
 int recording_facts_from_json(const char *text, size_t size, RecordingFacts **ret, char **ret_error)
 {
         _cleanup_(recording_facts_freep) RecordingFacts *facts = g_new0(RecordingFacts, 1);
@@ -307,7 +289,7 @@ int recording_facts_from_json(const char *text, size_t size, RecordingFacts **re
                 *ret_error = g_strdup("not UTF-8");
                 return -EBADMSG;
         }
-        if (nests_deeper(text, size, 64)) {
+        if (!np_json_nests_at_most(text, size, 64)) {
                 *ret_error = g_strdup("JSON nested deeper than 64 levels");
                 return -EBADMSG;
         }

@@ -49,6 +49,18 @@ static void test_usable(void)
                 g_assert_cmpuint(strlen(*line), <, 80);
 }
 
+static void test_nested_deeply(void)
+{
+        g_autoptr(GString) deep = g_string_new(NULL);
+        g_autoptr(GError) error = NULL;
+        gboolean usable;
+
+        for (guint i = 0; i < 1000000; i++)
+                g_string_append_c(deep, '[');
+        g_assert_null(render_check(deep->str, &usable, &error));
+        g_assert_error(error, NTPROF_ERROR, NTPROF_ERROR_INVALID_DOCUMENT);
+}
+
 static void test_unusable(void)
 {
         g_autoptr(GError) error = NULL;
@@ -89,6 +101,7 @@ int main(int argc, char *argv[])
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/render-check/usable", test_usable);
+        g_test_add_func("/render-check/nested-deeply", test_nested_deeply);
         g_test_add_func("/render-check/unusable", test_unusable);
         g_test_add_func("/render-check/other-documents", test_other_documents);
         return g_test_run();

@@ -203,6 +203,8 @@ static char *repeated(const char *piece, guint n, const char *begin, const char 
 static void test_too_much(void)
 {
         g_autofree char *deep = repeated("[", 1000000, "", ""), *deep_object = repeated("{\"a\":", 100000, "", "");
+        /* json-glib reads these too: what looks like the beginning of a string is none */
+        static const char *const hiding[] = { "/*\"*/", "//\"\n", "['\"'," };
         g_autofree char *quoted = repeated("[", 1000, "{ \"schema\" : \"\\\"", "\" }");
         g_autofree char *huge = repeated(" ", 9u << 20, "{", "}");
         g_autofree char *many = repeated("\"\",", 2000, "\"warnings\" : [", "\"\"]");
@@ -211,6 +213,11 @@ static void test_too_much(void)
 
         check_refused(deep, -1, NP_REPORT_ERROR_SYNTAX, "deeper");
         check_refused(deep_object, -1, NP_REPORT_ERROR_SYNTAX, "deeper");
+        for (gsize i = 0; i < G_N_ELEMENTS(hiding); i++) {
+                g_autofree char *hidden = g_strconcat(hiding[i], deep, NULL);
+
+                check_refused(hidden, -1, NP_REPORT_ERROR_SYNTAX, "deeper");
+        }
         check_refused(quoted, -1, NP_REPORT_ERROR_SCHEMA, "schema is");
         check_refused(huge, -1, NP_REPORT_ERROR_SYNTAX, "longer");
         check_refused(many_warnings, -1, NP_REPORT_ERROR_INVALID, "warnings: has 2001 elements");
