@@ -201,8 +201,8 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                 }
         }
 
-        g_string_append_printf(out, "\n== %s: %" G_GUINT64_FORMAT " commands sampled (from about %s commands/s), %s\n", title,
-                               group->sampled, rate, side);
+        g_string_append_printf(out, "\n== %s: %" G_GUINT64_FORMAT " command%s sampled (from about %s commands/s), %s\n", title,
+                               group->sampled, group->sampled == 1 ? "" : "s", rate, side);
         g_string_append_printf(out, "latency (us): mean %.2f, p50 %.2f, p99 %.2f, p99.9 %.2f\n", group->mean_ns / 1e3,
                                group->p50_ns / 1e3, group->p99_ns / 1e3, group->p999_ns / 1e3);
         g_string_append_printf(out, "%-35s%10s%8s%9s\n", "stage", "mean us", "share", "avg QD");
@@ -215,6 +215,44 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                 g_string_append_c(out, '\n');
         }
         g_string_append_printf(out, "largest: %s, %.0f %% of the latency\n", largest_name, whole_percent(largest_share));
+}
+
+/* With many sizes, and a few commands of each not joined, tables of a handful of commands would hide those that matter. */
+#define ALWAYS_SHOWN 8
+#define SMALL_SHARE 0.01
+
+static gboolean is_small(const NpReport *report, guint index)
+{
+        const NpReportGroup *group = report->groups->pdata[index];
+
+        if (group->part_of_other)
+                return group->sampled < SMALL_SHARE * report->facts->sampled;
+        return index >= ALWAYS_SHOWN && group->commands < SMALL_SHARE * report->facts->commands;
+}
+
+static void append_groups(GString *out, const NpReport *report)
+{
+        guint64 left_out = 0;
+        guint n = 0;
+
+        for (guint i = 0; i < report->groups->len; i++) {
+                const NpReportGroup *group = report->groups->pdata[i];
+
+                if (!is_small(report, i)) {
+                        append_group(out, report, group);
+                        continue;
+                }
+                n++;
+                left_out += group->sampled;
+        }
+        if (n > 0) {
+                g_autofree char *text = g_strdup_printf("%u small table%s of %" G_GUINT64_FORMAT " sampled command%s in all; --json "
+                                                        "has %s", n, n == 1 ? "" : "s", left_out, left_out == 1 ? "" : "s",
+                                                        n == 1 ? "it" : "them");
+
+                g_string_append_c(out, '\n');
+                append_wrapped(out, "not shown: ", "  ", text);
+        }
 }
 
 static void append_queue_depth(GString *out, const NpReport *report)
@@ -254,8 +292,7 @@ char *np_report_to_text(const NpReport *report)
         GString *out = g_string_new(NULL);
 
         append_header(out, report);
-        for (guint i = 0; i < report->groups->len; i++)
-                append_group(out, report, report->groups->pdata[i]);
+        append_groups(out, report);
         append_queue_depth(out, report);
         append_losses(out, report);
         for (guint i = 0; i < report->warnings->len; i++)

@@ -106,7 +106,7 @@ void np_error_localize(GError **error, const char *object)
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_ACCESS_DENIED, G_DBUS_ERROR_AUTH_FAILED))
                 replace(error, NTPROF_ERROR_ACCESS_DENIED,
                         "the bus does not let this user talk to ntprofd: become root, or a member of the group ntprof "
-                        "(and log in again) (%s)", why);
+                        "(and log in again)");
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_TIMEOUT, G_DBUS_ERROR_TIMED_OUT) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
                 replace(error, NTPROF_ERROR_TIMED_OUT, "ntprofd did not answer in time; 'journalctl -u ntprofd' may tell why");

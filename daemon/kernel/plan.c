@@ -18,7 +18,7 @@ static char *why_not(const KernelInventory *inventory, const HookCandidate *cand
         const char *module = candidate->module, *symbol = candidate->symbol;
 
         if (!kernel_inventory_module_loaded(inventory, module))
-                return g_strdup_printf("module %s is not loaded", module);
+                return g_strdup_printf("module %s is not loaded (connect a namespace, or load it)", module);
 
         if (candidate->kind == HOOK_TRACEPOINT && !kernel_inventory_has_tracepoint(inventory, module, symbol))
                 return kernel_inventory_module_has_btf(inventory, module) ?

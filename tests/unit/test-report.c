@@ -121,6 +121,57 @@ static void test_language(void)
         g_assert_cmpstr(text, ==, plain);
 }
 
+static NpReportGroup *add_size(NpReport *report, guint64 size_bytes, guint64 commands)
+{
+        NpReportGroup *group = np_report_group_new("read", "nvme6n1");
+
+        group->size_bytes = size_bytes;
+        group->commands = group->sampled = group->joined = commands;
+        group->with_target = TRUE;
+        g_ptr_array_add(group->stages, np_report_stage_new(NP_STAGE_STORAGE));
+        group->largest = NP_STAGE_STORAGE;
+        g_ptr_array_add(report->groups, group);
+        return group;
+}
+
+static guint count_tables(const NpReport *report, char **ret_text)
+{
+        g_auto(GStrv) parts = NULL;
+
+        *ret_text = np_report_to_text(report);
+        parts = g_strsplit(*ret_text, "\n== ", -1);
+        return g_strv_length(parts) - 1;
+}
+
+/* Tables of a handful of commands are told in a line, but never the first few, and never many commands. */
+static void test_small_tables(void)
+{
+        g_autoptr(NpReportFacts) facts = sample_facts(TRUE);
+        g_autoptr(NpReport) report = NULL;
+        g_autofree char *some = NULL, *many = NULL, *one = NULL;
+        NpReportGroup *rest;
+
+        facts->commands = facts->sampled = 100000;
+        report = np_report_new(facts);
+        for (guint i = 0; i < 8; i++)
+                add_size(report, 4096 * (i + 1), i == 0 ? 99000 : 100);
+        g_assert_cmpuint(count_tables(report, &some), ==, 8);
+        g_assert_null(strstr(some, "not shown"));
+
+        rest = add_size(report, 4096, 999);
+        rest->with_target = FALSE;
+        rest->part_of_other = TRUE;
+        rest->joined = 0;
+        g_assert_cmpuint(count_tables(report, &one), ==, 8);
+        g_assert_nonnull(strstr(one, "\nnot shown: 1 small table of 999 sampled commands in all; --json has it\n"));
+
+        add_size(report, 65536, 1);
+        add_size(report, 131072, 1000);
+        rest->sampled = 1000;
+        g_assert_cmpuint(count_tables(report, &many), ==, 10);
+        g_assert_nonnull(strstr(many, "\nnot shown: 1 small table of 1 sampled command in all; --json has it\n"));
+}
+
 static void test_losses_table(void)
 {
         for (guint i = 0; i < NP_LOSS_COUNT; i++) {
@@ -152,6 +203,7 @@ int main(int argc, char **argv)
 
                 g_test_add_data_func(path, &sample_reports[i], test_text);
         }
+        g_test_add_func("/report/small-tables", test_small_tables);
         g_test_add_func("/report/example", test_example);
         g_test_add_func("/report/numbers", test_numbers);
         g_test_add_func("/report/language", test_language);
