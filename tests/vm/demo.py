@@ -93,7 +93,8 @@ def main() -> int:
 docs/model.md                     what each stage is, and why no clock is synchronised
 ./dev bed up --kernel 6.12        a machine like these to try things in; then, for instance,
   ./dev bed exec target -- tc qdisc add dev vt root netem delay 5ms limit 10000
-  ./dev bed exec host -- ntprofctl session start --namespace nvme0n1 --duration 5s
+  ./dev bed exec host -- bash -c 'fio --name=load --filename=/dev/nvme0n1 --rw=randread --bs=4k --iodepth=8 \\
+      --ioengine=libaio --direct=1 --time_based --runtime=60 > /dev/null & ntprofctl session start -n nvme0n1 -d 5s; kill %1'
 ./dev test                        proves the numbers""")
     return 0
 
