@@ -19,6 +19,7 @@ struct CaptureJob {
         /* the thread's until it has ended */
         int r;
         const char *why;
+        bool detached;
 };
 
 /* One attaches at a time; who is not wanted any more when its turn comes does not hold up the next. */
@@ -39,8 +40,10 @@ static void *run(void *userdata)
 
         if (job->kind == CAPTURE_JOB_ATTACH)
                 attach(job);
-        else
+        if (job->kind == CAPTURE_JOB_DETACH || g_atomic_int_get(&job->abandoned)) {
                 job->capture->ops->detach(job->capture);
+                job->detached = true;
+        }
         (void) eventfd_write(job->fd, 1);
         return NULL;
 }
@@ -52,9 +55,10 @@ static void job_free(CaptureJob *job)
         g_free(job);
 }
 
-static void capture_discard(Capture *capture)
+static void discard(Capture *capture, bool detached)
 {
-        capture->ops->detach(capture);
+        if (!detached)
+                capture->ops->detach(capture);
         capture->ops->free(capture);
 }
 
@@ -63,7 +67,7 @@ static int on_ended(sd_event_source *source, int fd, uint32_t revents, void *use
         CaptureJob *job = userdata;
         CaptureJobDone done = job->done;
         void *done_userdata = job->userdata;
-        bool abandoned = job->abandoned;
+        bool abandoned = job->abandoned, detached;
         Capture *capture = job->capture;
         const char *why;
         int r;
@@ -71,6 +75,7 @@ static int on_ended(sd_event_source *source, int fd, uint32_t revents, void *use
         g_thread_join(job->thread);
         r = job->r;
         why = job->why;
+        detached = job->detached;
         job_free(job);
 
         if (!abandoned) {
@@ -78,7 +83,7 @@ static int on_ended(sd_event_source *source, int fd, uint32_t revents, void *use
                 return 0;
         }
         n_abandoned--;
-        capture_discard(capture);
+        discard(capture, detached);
         return 0;
 }
 
@@ -127,6 +132,6 @@ void capture_job_end(CaptureJob *job)
 {
         g_atomic_int_set(&job->abandoned, true);
         g_thread_join(job->thread);
-        capture_discard(job->capture);
+        discard(job->capture, job->detached);
         job_free(job);
 }

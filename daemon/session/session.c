@@ -76,20 +76,31 @@ static void release_sources(Session *s)
         s->fd_source = sd_event_source_disable_unref(s->fd_source);
 }
 
-/* The source of records goes first of all: whatever else happens, nothing stays attached. */
+static void free_capture(Session *s)
+{
+        if (!s->capture)
+                return;
+        s->capture->ops->detach(s->capture);
+        s->capture->ops->free(s->capture);
+        s->capture = NULL;
+}
+
+/* The source of records goes first of all: whatever else happens, nothing stays attached. The session does not wait for it. */
 static void release_capture(Session *s)
 {
+        bool attached = s->state != SESSION_PREPARING;
+        CaptureJob *job;
+
         release_sources(s);
 
         if (s->job) {
                 capture_job_abandon(TAKE_PTR(s->job));
                 s->capture = NULL;
-        }
-        if (s->capture) {
-                s->capture->ops->detach(s->capture);
-                s->capture->ops->free(s->capture);
+        } else if (s->capture && attached && capture_job_start(s->event, s->capture, CAPTURE_JOB_DETACH, NULL, NULL, &job) >= 0) {
+                capture_job_abandon(job);
                 s->capture = NULL;
         }
+        free_capture(s);
 }
 
 static void release_analysis(Session *s)
@@ -515,7 +526,8 @@ Session *session_free(Session *s)
                 capture_job_end(TAKE_PTR(s->job));
                 s->capture = NULL;
         }
-        release_capture(s);
+        release_sources(s);
+        free_capture(s);
         release_analysis(s);
         g_array_unref(s->hooks);
         g_free(s->counters);

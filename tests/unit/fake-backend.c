@@ -95,6 +95,8 @@ static bool fake_at_end(Capture *c)
 static void fake_detach(Capture *c)
 {
         write_down(fake_of(c), "detach");
+        while (g_atomic_int_get(&fake_of(c)->hold_detach))
+                g_usleep(1000);
 }
 
 static void fake_free(Capture *c)

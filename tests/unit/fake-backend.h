@@ -15,7 +15,7 @@ typedef struct FakeBackend {
         int open_error, attach_error, resume_error, pause_error, drain_error, counters_error, threshold_error;
         const char *attach_why;
         bool iostat_invalid;
-        gint hold_attach;               /* atomic: attaching goes on until it is 0 again */
+        gint hold_attach, hold_detach;  /* atomic: it goes on until this is 0 again */
         bool with_fd;                   /* records can be announced by fake_announce() */
         bool at_end;
         CaptureCounters counters;

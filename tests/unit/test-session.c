@@ -19,9 +19,21 @@ static void set_up(Fixture *f, gconstpointer data)
         fake_observer_init(&f->observer);
 }
 
+/* What was attached is detached on a thread. */
+static void run_until_let_go(Fixture *f)
+{
+        for (int i = 0; i < 500 && f->fake->open_captures > 0; i++)
+                g_assert_cmpint(sd_event_run(f->event, 10 * USEC_PER_MSEC), >=, 0);
+        g_assert_cmpint(f->fake->open_captures, ==, 0);
+}
+
 static void tear_down(Fixture *f, gconstpointer data)
 {
+        bool ended = f->session && session_has_ended(f->session);
+
         session_free(f->session);
+        if (ended)
+                run_until_let_go(f);
         fake_backend_free(f->fake);
         fake_observer_clear(&f->observer);
         g_assert_null(sd_event_unref(f->event));
@@ -161,6 +173,7 @@ static void check_failed(Fixture *f, const char *message, const char *calls)
         g_assert_true(run(f, SESSION_FAILED, 5000));
         g_assert_cmpstr(session_result(f->session), ==, "CaptureFailed");
         g_assert_cmpstr(f->session->message, ==, message);
+        run_until_let_go(f);
         g_assert_cmpstr(f->fake->calls->str, ==, calls);
         no_report(f, "Session 1 has no report: it failed");
         /* and nothing happens afterwards */
@@ -278,6 +291,20 @@ static void test_cancel_while_it_records(Fixture *f, gconstpointer data)
         run(f, SESSION_JOINING, 200);
         g_assert_cmpstr(f->fake->calls->str, ==, "open attach threshold resume iostat detach free");
         g_assert_cmpstr(f->observer.told->str, ==, "1:hooks 1:recording 1:finished");
+}
+
+/* The kernel takes seconds; the loop goes on meanwhile. */
+static void test_cancel_waits_for_nothing(Fixture *f, gconstpointer data)
+{
+        start_all(f);
+        g_assert_true(run(f, SESSION_RECORDING, 5000));
+        f->fake->hold_detach = true;
+        session_cancel(f->session);
+        g_assert_cmpint(f->session->state, ==, SESSION_FINISHED);
+        run(f, SESSION_JOINING, 50);
+        g_assert_cmpint(f->fake->open_captures, ==, 1);
+        g_atomic_int_set(&f->fake->hold_detach, false);
+        run_until_let_go(f);
 }
 
 static void test_cancel_while_it_joins(Fixture *f, gconstpointer data)
@@ -525,6 +552,7 @@ int main(int argc, char **argv)
         TEST("refused-at-once", test_refused_at_once);
         TEST("cancel-while-it-prepares", test_cancel_while_it_prepares);
         TEST("cancel-while-it-records", test_cancel_while_it_records);
+        TEST("cancel-waits-for-nothing", test_cancel_waits_for_nothing);
         TEST("cancel-while-it-joins", test_cancel_while_it_joins);
         TEST("stop-while-it-prepares", test_stop_while_it_prepares);
         TEST("freed-while-it-records", test_freed_while_it_records);
