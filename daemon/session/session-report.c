@@ -2,6 +2,7 @@
 /* What the session knows, in the words of the model: facts, counts of kinds, losses. */
 #include "session-report.h"
 
+#include <glib.h>
 #include <string.h>
 
 static const struct {
@@ -34,6 +35,20 @@ void session_count_losses(Session *s, uint64_t losses[NP_LOSS_COUNT])
         /* While it records they are under way, not lost. */
         if (s->state == SESSION_JOINING)
                 losses[NP_LOSS_IN_FLIGHT] = c->host_in_flight;
+}
+
+/* What another machine calls itself may be any bytes, and a report with those is refused by who reads it. */
+static char *printable(const char *text)
+{
+        _cleanup_free_ char *valid = g_utf8_make_valid(text, -1);
+        GString *result = g_string_new(NULL);
+
+        for (const char *s = valid; *s; s = g_utf8_next_char(s))
+                if (g_unichar_iscntrl(g_utf8_get_char(s)))
+                        g_string_append_c(result, '?');
+                else
+                        g_string_append_unichar(result, g_utf8_get_char(s));
+        return g_string_free(result, false);
 }
 
 static void add_paths(const Session *s, NpReportFacts *facts)
@@ -88,14 +103,14 @@ static NpReportFacts *make_facts(Session *s)
         facts->ntprof_version = g_strdup(NTPROF_VERSION);
         facts->host_name = g_strdup(s->backend->machine);
         facts->host_kernel = g_strdup(s->backend->kernel);
-        facts->host_nqn = g_strdup(s->namespace->paths[0].hostnqn);
-        facts->subsystem_nqn = g_strdup(s->namespace->subsystem_nqn);
+        facts->host_nqn = printable(s->namespace->paths[0].hostnqn);
+        facts->subsystem_nqn = printable(s->namespace->subsystem_nqn);
         if (s->has_target) {
                 /* A local target only, so far. */
                 facts->target_name = g_strdup(s->backend->machine);
                 facts->target_kernel = g_strdup(s->backend->kernel);
         } else
-                facts->no_target_reason = g_strdup(s->no_target_reason);
+                facts->no_target_reason = printable(s->no_target_reason);
 
         facts->started_realtime_us = s->started_realtime_usec;
         facts->duration_ns = s->recorded_ns;

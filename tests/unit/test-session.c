@@ -168,6 +168,21 @@ static void test_without_a_target(Fixture *f, gconstpointer data)
         g_assert_cmpuint(r->groups->len, ==, 1);
 }
 
+/* The other machine tells it: a report must be readable whatever it is. */
+static void test_a_subsystem_of_an_odd_name(Fixture *f, gconstpointer data)
+{
+        g_autoptr(NpReport) r = NULL;
+
+        g_free(f->fake->info->subsystem_nqn);
+        f->fake->info->subsystem_nqn = g_strdup("nqn.\033[31m\377");
+        start_all(f);
+        g_assert_true(run(f, SESSION_RECORDING, 5000));
+        session_stop(f->session);
+        g_assert_true(run(f, SESSION_FINISHED, 5000));
+        r = report(f);
+        g_assert_cmpstr(r->facts->subsystem_nqn, ==, "nqn.?[31m\357\277\275");
+}
+
 static void check_failed(Fixture *f, const char *message, const char *calls)
 {
         g_assert_true(run(f, SESSION_FAILED, 5000));
@@ -541,6 +556,7 @@ int main(int argc, char **argv)
         TEST("from-start-to-report", test_from_start_to_report);
         TEST("configuration", test_configuration);
         TEST("without-a-target", test_without_a_target);
+        TEST("a-subsystem-of-an-odd-name", test_a_subsystem_of_an_odd_name);
         TEST("attach-fails", test_attach_fails);
         TEST("attach-fails-without-a-word", test_attach_fails_without_a_word);
         TEST("threshold-fails", test_threshold_fails);
