@@ -16,7 +16,9 @@ nvmet=/sys/kernel/config/nvmet nqn=nqn.2026-01.org.ntprof:loop
 mkdir $nvmet/subsystems/$nqn
 echo 1 > $nvmet/subsystems/$nqn/attr_allow_any_host
 mkdir $nvmet/subsystems/$nqn/namespaces/1
-ls -d /dev/nullb1 /dev/nullb_slow 2>/dev/null | head -1 > $nvmet/subsystems/$nqn/namespaces/1/device_path
+for device in /dev/nullb1 /dev/nullb_slow; do
+  if [ -b $device ]; then echo $device > $nvmet/subsystems/$nqn/namespaces/1/device_path; fi
+done
 echo 1 > $nvmet/subsystems/$nqn/namespaces/1/enable
 mkdir $nvmet/ports/2
 modprobe nvme-loop
@@ -35,15 +37,16 @@ exit 1
 _LOOP_DOWN = """
 nvmet=/sys/kernel/config/nvmet nqn=nqn.2026-01.org.ntprof:loop
 nvme disconnect --nqn=$nqn >/dev/null
-rm -f $nvmet/ports/2/subsystems/$nqn
+rm $nvmet/ports/2/subsystems/$nqn
 rmdir $nvmet/ports/2 $nvmet/subsystems/$nqn/namespaces/1 $nvmet/subsystems/$nqn
 """
 
 
 @contextlib.contextmanager
 def _loop(lab: Lab) -> Iterator[str]:
+    namespace = lab.host.sh(_LOOP_UP).stdout.strip()
     try:
-        yield lab.host.sh(_LOOP_UP).stdout.strip()
+        yield namespace
     finally:
         lab.host.sh(_LOOP_DOWN)
 
