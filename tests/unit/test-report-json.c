@@ -174,7 +174,9 @@ static void test_refused(void)
         for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
                 g_autofree char *json = altered(bad[i].from, bad[i].to);
 
-                g_test_message("%s -> %s", bad[i].from, bad[i].to);
+                g_autofree char *shown = g_strescape(bad[i].to, NULL);     /* what the test prints is UTF-8 */
+
+                g_test_message("%s -> %s", bad[i].from, shown);
                 check_refused(json, -1, bad[i].code, bad[i].message);
         }
 }
