@@ -245,6 +245,18 @@ void np_analysis_target_threshold(NpAnalysis *a, guint64 target_ns, guint32 thre
                 np_join_target_threshold(a->join, target_ns, threshold);
 }
 
+void np_analysis_host_began(NpAnalysis *a, guint64 host_ns)
+{
+        if (a->join)
+                np_join_host_began(a->join, host_ns);
+}
+
+void np_analysis_host_ended(NpAnalysis *a, guint64 host_ns)
+{
+        if (a->join)
+                np_join_host_ended(a->join, host_ns);
+}
+
 void np_analysis_advance(NpAnalysis *a, guint64 host_ns)
 {
         if (a->join)

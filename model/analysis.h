@@ -21,6 +21,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpAnalysis, np_analysis_free)
 void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host);
 void np_analysis_add_target(NpAnalysis *a, const struct np_target_record *target);
 void np_analysis_target_threshold(NpAnalysis *a, guint64 target_ns, guint32 threshold);
+/* See np_join_host_began(). */
+void np_analysis_host_began(NpAnalysis *a, guint64 host_ns);
+void np_analysis_host_ended(NpAnalysis *a, guint64 host_ns);
 void np_analysis_advance(NpAnalysis *a, guint64 host_ns);
 void np_analysis_finish(NpAnalysis *a);
 

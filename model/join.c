@@ -40,6 +40,8 @@ struct _NpJoin {
         Target *oldest, *newest;
         guint n_targets;
         NpThresholdLog *target_thresholds, *host_thresholds;
+        guint64 began_ns, ended_ns;     /* of the host's recording, by its clock */
+        guint64 longest_ns;             /* of the hosts, from sent to answered */
         guint64 window;
         guint64 complete_ns;            /* all hosts that ended before it are known */
         gboolean finishing, last_window;
@@ -121,6 +123,7 @@ NpJoin *np_join_new(NpJoinFunc func, gpointer data)
         join->pending = g_ptr_array_new();
         join->target_thresholds = np_threshold_log_new();
         join->host_thresholds = np_threshold_log_new();
+        join->ended_ns = G_MAXUINT64;
         np_knots_init(&join->knots);
         return join;
 }
@@ -186,6 +189,16 @@ static void emit_joined(NpJoin *join, Host *host, Target *target)
         free_target(join, target);
 }
 
+/* Commands were on their way when the host began: such a one came to the target within what a command takes at most. One that
+ * came after the host's end may have been sent after it. */
+static gboolean host_recorded(NpJoin *join, const Target *target)
+{
+        if (!join->offset.known || target->first_ns == 0)
+                return TRUE;
+        return shifted(target->first_ns, -join->offset.bounds.max) >= join->began_ns + join->longest_ns &&
+               shifted(target->first_ns, -join->offset.bounds.min) <= join->ended_ns;
+}
+
 static void give_up_target(NpJoin *join, Target *target)
 {
         Bucket *bucket = target->bucket;
@@ -197,10 +210,10 @@ static void give_up_target(NpJoin *join, Target *target)
                                                     shifted(target->first_ns, -join->offset.bounds.min + (gint64) RIVAL_NS),
                                                     np_threshold_log_first(join->host_thresholds));
 
-        if (np_threshold_samples(threshold, target->record.header.hash))
+        if (host_recorded(join, target) && np_threshold_samples(threshold, target->record.header.hash))
                 join->stats.target_without_host++;
         else
-                join->stats.target_over_threshold++;
+                join->stats.target_not_chosen++;
         free_target(join, target);
         drop_empty_bucket(join, bucket);
 }
@@ -217,6 +230,8 @@ void np_join_add_host(NpJoin *join, const struct np_host_record *record)
                 host->end_ns = MAX(host->end_ns, record->h[i]);
         host->first_ns = record->h[NP_H2];
         host->response_ns = record->h[NP_H6] ? record->h[NP_H6] : host->end_ns;
+        if (!host->defect)
+                join->longest_ns = MAX(join->longest_ns, host->response_ns - host->first_ns);
 
         host->next = bucket->hosts;
         if (host->next)
@@ -264,6 +279,16 @@ void np_join_add_target(NpJoin *join, const struct np_target_record *record)
 void np_join_target_threshold(NpJoin *join, guint64 target_ns, guint32 threshold)
 {
         np_threshold_log_add(join->target_thresholds, target_ns, threshold);
+}
+
+void np_join_host_began(NpJoin *join, guint64 host_ns)
+{
+        join->began_ns = host_ns;
+}
+
+void np_join_host_ended(NpJoin *join, guint64 host_ns)
+{
+        join->ended_ns = host_ns;
 }
 
 static int compare_ends(gconstpointer a, gconstpointer b)

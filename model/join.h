@@ -37,6 +37,11 @@ void np_join_add_target(NpJoin *join, const struct np_target_record *target);
  * when there never is one, it is taken to have sampled everything. */
 void np_join_target_threshold(NpJoin *join, guint64 target_ns, guint32 threshold);
 
+/* When the host's side recorded, by its own clock: it chose nothing that it sent before began_ns or after ended_ns. What only
+ * the target saw of that time is no loss. Times that were not told are taken to be the first and the last there are. */
+void np_join_host_began(NpJoin *join, guint64 host_ns);
+void np_join_host_ended(NpJoin *join, guint64 host_ns);
+
 /* Joins the commands that ended before host_ns (host clock; all records of both sides up to then have been added), in windows
  * of at most 1 s. A host record that comes later all the same is joined by the next call, as target records without a partner
  * are kept for 5 s; a target record that comes later is too late. np_join_finish() joins all the rest. */
@@ -47,7 +52,7 @@ typedef struct {
         guint64 joined;
         guint64 unjoined[NP_UNJOINED_COUNT];
         guint64 target_without_host;            /* counted when no host record can come for it any more */
-        guint64 target_over_threshold;          /* of those without: the host's threshold was lower then, so it is no loss */
+        guint64 target_not_chosen;              /* without one, and no loss: the host did not sample then, or less */
         gboolean offset_known;
         gint64 offset_min_ns, offset_max_ns;    /* bounds of (target clock - host clock) in the last window that had any */
 } NpJoinStats;

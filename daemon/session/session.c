@@ -261,6 +261,7 @@ static void begin_joining(Session *s)
 {
         int r;
 
+        np_analysis_host_ended(s->analysis, capture_now(s));
         r = s->capture->ops->pause(s->capture);
         s->paused_ns = capture_now(s);
         s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &s->iostat_end);
@@ -414,6 +415,7 @@ static void on_attached(int r, const char *why, void *userdata)
         if (r < 0)
                 goto fail;
         s->resumed_ns = capture_now(s);
+        np_analysis_host_began(s->analysis, s->resumed_ns);
         s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &s->iostat_start);
         s->sampling.window_start_ns = s->resumed_ns;
 

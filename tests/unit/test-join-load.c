@@ -164,7 +164,7 @@ static void test_losses(void)
                 g_assert_cmpuint(o.right, ==, losses.both);
                 g_assert_cmpuint(o.unjoined[NP_UNJOINED_NO_TARGET], ==, losses.target_lost);
                 g_assert_cmpuint(stats.target_without_host, ==, losses.host_lost);
-                g_assert_cmpuint(stats.target_over_threshold, ==, 0);
+                g_assert_cmpuint(stats.target_not_chosen, ==, 0);
         }
 }
 

@@ -296,7 +296,7 @@ static void test_weight(void)
 }
 
 /* What the host's lower threshold left out is no lost record of the host. */
-static void test_target_over_threshold(void)
+static void test_target_not_chosen(void)
 {
         TestOutcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
@@ -317,9 +317,41 @@ static void test_target_over_threshold(void)
         g_assert_cmpuint(over, >, 50);
         np_join_finish(join);
         np_join_stats(join, &stats);
-        g_assert_cmpuint(stats.target_over_threshold, >=, over);
-        g_assert_cmpuint(stats.target_over_threshold + stats.target_without_host + outcome.right, ==, 400);
+        g_assert_cmpuint(stats.target_not_chosen, >=, over);
+        g_assert_cmpuint(stats.target_not_chosen + stats.target_without_host + outcome.right, ==, 400);
         g_assert_cmpuint(stats.target_without_host, >=, 4);
+}
+
+/* The target records a little longer than the host, before and after: what only it saw then is no loss. */
+static void test_edges_of_the_host(void)
+{
+        static const struct { guint64 at_ns; guint64 lost; } strays[] = {
+                { SECOND - SECOND / 10000, 0 },                 /* sent before, came after */
+                { SECOND + SECOND / 1000, 1 },
+                { 2 * SECOND - SECOND / 1000, 1 },
+                { 2 * SECOND, 0 },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(strays); i++) {
+                TestOutcome outcome = { 0 };
+                g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
+                TestCommand stray = command_at(strays[i].at_ns, 1000);
+                NpJoinStats stats;
+
+                np_join_host_began(join, SECOND);
+                for (guint k = 0; k < 20; k++) {
+                        TestCommand c = command_at(SECOND + SECOND / 1000 + k * SECOND / 100, k);
+
+                        add_both(join, &c);
+                }
+                np_join_add_target(join, &stray.target);
+                np_join_host_ended(join, 2 * SECOND);
+                np_join_finish(join);
+                np_join_stats(join, &stats);
+                g_assert_cmpuint(outcome.right, ==, 20);
+                g_assert_cmpuint(stats.target_without_host, ==, strays[i].lost);
+                g_assert_cmpuint(stats.target_not_chosen, ==, 1 - strays[i].lost);
+        }
 }
 
 static void test_late_host(void)
@@ -459,7 +491,8 @@ int main(int argc, char **argv)
         g_test_add_func("/join/untied", test_untied);
         g_test_add_func("/join/before-first-threshold", test_before_first_threshold);
         g_test_add_func("/join/weight", test_weight);
-        g_test_add_func("/join/target-over-threshold", test_target_over_threshold);
+        g_test_add_func("/join/target-over-threshold", test_target_not_chosen);
+        g_test_add_func("/join/edges-of-the-host", test_edges_of_the_host);
         g_test_add_func("/join/late-host", test_late_host);
         g_test_add_func("/join/advance-is-a-limit", test_advance_is_a_limit);
         g_test_add_func("/join/targets-expire", test_targets_expire);

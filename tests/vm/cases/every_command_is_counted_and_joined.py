@@ -34,7 +34,7 @@ def _check_all(test: Test, lab: Lab, report: Report, outcomes: list[Outcome]) ->
     test.equal("sampled commands", report.sampled, report.commands)
     test.equal("joined commands plus losses, against sampled ones", report.joined + sum(report.losses.values()),
                report.sampled)
-    test.equal("losses by cause", report.losses, {})
+    test.equal("losses by cause", report.unexplained, {})
     # A program that was already running on this CPU is skipped (recursion). Nothing may be missing by it.
     test.equal("other losses", {key: n for key, n in report.beside.items() if not key.endswith("_recursion")}, {})
     test.equal("operations and sizes", sorted((g.data["op"], g.data["size_bytes"]) for g in report.groups),

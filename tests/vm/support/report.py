@@ -85,6 +85,16 @@ class Report:
         return {key: int(n) for key, n in self.data["losses"].items() if n and key in _BESIDE}
 
     @property
+    def skipped(self) -> int:
+        """Runs of programs that the kernel skipped: one was already running on that CPU."""
+        return sum(n for key, n in self.beside.items() if key.endswith("_recursion"))
+
+    @property
+    def unexplained(self) -> dict[str, int]:
+        """Losses of sampled commands, but for what skipped runs of programs explain."""
+        return {} if sum(self.losses.values()) <= self.skipped else self.losses
+
+    @property
     def warnings(self) -> list[str]:
         return list(self.data["warnings"])
 
