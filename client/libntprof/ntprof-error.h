@@ -28,6 +28,12 @@ GQuark ntprof_error_quark(void);
  * @NTPROF_ERROR_ACCESS_DENIED: the caller may not do this
  * @NTPROF_ERROR_NO_SUCH_SESSION: no such session
  * @NTPROF_ERROR_SHUTTING_DOWN: the service is ending, and the session with it
+ * @NTPROF_ERROR_NO_PEER: no paired machine is the target of the namespace, or none is called so
+ * @NTPROF_ERROR_PEER_UNREACHABLE: the paired machine does not answer, or what answers is not it
+ * @NTPROF_ERROR_PEER_REFUSED: the other machine answered, and won't
+ * @NTPROF_ERROR_PEER_VERSION: the two machines' versions have no protocol in common
+ * @NTPROF_ERROR_INVITATION_INVALID: the line of an invitation is mistyped, expired, used, or not of that machine
+ * @NTPROF_ERROR_PEER_EXISTS: there is a peer of that name or fingerprint already, or one that has that host NQN
  * @NTPROF_ERROR_NO_SERVICE: the service isn't on the bus and could not be started, or there is no bus
  * @NTPROF_ERROR_SERVICE_GONE: the service, or the bus, went away while it was needed
  * @NTPROF_ERROR_TIMED_OUT: the service did not answer in time
@@ -51,6 +57,12 @@ typedef enum {
         NTPROF_ERROR_ACCESS_DENIED = 10,
         NTPROF_ERROR_NO_SUCH_SESSION = 11,
         NTPROF_ERROR_SHUTTING_DOWN = 12,
+        NTPROF_ERROR_NO_PEER = 13,
+        NTPROF_ERROR_PEER_UNREACHABLE = 14,
+        NTPROF_ERROR_PEER_REFUSED = 15,
+        NTPROF_ERROR_PEER_VERSION = 16,
+        NTPROF_ERROR_INVITATION_INVALID = 17,
+        NTPROF_ERROR_PEER_EXISTS = 18,
 
         NTPROF_ERROR_NO_SERVICE = 100,
         NTPROF_ERROR_SERVICE_GONE = 101,

@@ -19,7 +19,7 @@ static void test_complete(void)
                 g_assert_cmpint(row->code, !=, NTPROF_ERROR_FAILED);
                 g_assert_true(row->on_bus == (row->code < 100));
         }
-        for (int code = NTPROF_ERROR_INVALID_OPTION; code <= NTPROF_ERROR_SHUTTING_DOWN; code++)
+        for (int code = NTPROF_ERROR_INVALID_OPTION; code <= NTPROF_ERROR_PEER_EXISTS; code++)
                 g_assert_true(g_hash_table_contains(codes, GINT_TO_POINTER(code)));
         for (int code = NTPROF_ERROR_NO_SERVICE; code <= NTPROF_ERROR_SESSION_CANCELLED; code++)
                 g_assert_true(g_hash_table_contains(codes, GINT_TO_POINTER(code)));
@@ -63,7 +63,9 @@ static void test_exit_statuses(void)
                 { NTPROF_ERROR_NOT_FABRICS, 4 },      { NTPROF_ERROR_TRANSPORT_UNSUPPORTED, 5 }, { NTPROF_ERROR_KERNEL_UNSUPPORTED, 6 },
                 { NTPROF_ERROR_TOO_MANY_SESSIONS, 7 }, { NTPROF_ERROR_SESSION_BUSY, 8 },         { NTPROF_ERROR_NO_REPORT, 9 },
                 { NTPROF_ERROR_CAPTURE_FAILED, 10 },  { NTPROF_ERROR_ACCESS_DENIED, 11 },       { NTPROF_ERROR_NO_SUCH_SESSION, 12 },
-                { NTPROF_ERROR_SHUTTING_DOWN, 13 },   { NTPROF_ERROR_NO_SERVICE, 20 },          { NTPROF_ERROR_SERVICE_GONE, 21 },
+                { NTPROF_ERROR_SHUTTING_DOWN, 13 },   { NTPROF_ERROR_NO_PEER, 14 },             { NTPROF_ERROR_PEER_UNREACHABLE, 15 },
+                { NTPROF_ERROR_PEER_REFUSED, 16 },    { NTPROF_ERROR_PEER_VERSION, 17 },        { NTPROF_ERROR_INVITATION_INVALID, 18 },
+                { NTPROF_ERROR_PEER_EXISTS, 19 },     { NTPROF_ERROR_NO_SERVICE, 20 },          { NTPROF_ERROR_SERVICE_GONE, 21 },
                 { NTPROF_ERROR_TIMED_OUT, 22 },       { NTPROF_ERROR_INVALID_DOCUMENT, 23 },    { NTPROF_ERROR_SESSION_CANCELLED, 24 },
         };
 
