@@ -40,13 +40,14 @@ typedef struct {
         gint64 last_seen_usec;          /* CLOCK_REALTIME, 0: never */
 } NpPeerConfig;
 
+/* Allows nothing, whatever host_nqns will be: who grants says NP_PEER_ALLOW_OBSERVE. */
 NpPeerConfig *np_peer_config_new(const char *name);
 void np_peer_config_free(NpPeerConfig *config);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPeerConfig, np_peer_config_free)
 
 /* An unknown key or a bad value is an error that names file, key and value, and what it must be. */
 NpPeerConfig *np_peer_config_load(const char *path, GError **error);
-/* Atomic, mode 0644; creates the folder (0755). Only what is set is written. */
+/* Atomic, mode 0644; creates the folder (0755). Only what is set is written, and nothing that could not be read again. */
 gboolean np_peer_config_save(const NpPeerConfig *config, const char *folder, GError **error);
 
 /* All *.conf of a folder, by name; one that cannot be used is left out and told by problem() (it may be NULL). A folder that is not

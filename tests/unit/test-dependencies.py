@@ -15,6 +15,7 @@ SD_BUS = ("systemd/sd-bus.h", "systemd/sd-bus-protocol.h", "systemd/sd-bus-vtabl
 # folder of the file, what it may not include: a system header, or a folder of ours ("daemon/")
 RULES = [
     ("model", ("daemon/", "client/", *LIBBPF, *SD_BUS, "systemd/")),
+    ("shared", ("daemon/", "client/", "model/", "bpf/", *LIBBPF, *SD_BUS, "systemd/")),
     ("client", ("daemon/", "bpf/", *LIBBPF, *SD_BUS, "systemd/")),
     ("bpf", ("daemon/", "client/", "model/")),
     ("daemon/session", ("client/", "daemon/bus/", "daemon/kernel/", *LIBBPF, *SD_BUS)),

@@ -22,6 +22,7 @@ EXPECTED = [
     ("bpf/sample-hash.h", {EITHER}),
     ("*.md", {GPL, LGPL}),
     ("model/*", {LGPL}),
+    ("shared/*", {LGPL}),
     ("client/libntprof/*", {LGPL}),
     ("client/meson.build", {LGPL}),
     ("dbus/meson.build", {GPL}),
