@@ -6,11 +6,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from . import layout, places, staging
-from .boot import boot
+from .boot import boot, reset
 from .errors import BedError
 from .layout import Facts, Wish
 from .machine import Machine
@@ -18,6 +19,10 @@ from .machine import Machine
 BED_NQN = "nqn.2026-01.org.ntprof:bed"
 SLOW_NQN = "nqn.2026-01.org.ntprof:slow"
 """A subsystem whose drive takes 5 ms for every command."""
+OTHER_NQN = "nqn.2026-01.org.ntprof:other"
+"""The second target's own."""
+BOTH_NQN = "nqn.2026-01.org.ntprof:both"
+"""A subsystem of both targets: its namespace has a path to each."""
 
 
 class Bed:
@@ -39,7 +44,7 @@ class Bed:
         wish.check()
         with places.lock(name):
             folder = places.folder(name)
-            if any(layout.process(name, role, wish).alive for role in ("host", "target")):
+            if any(layout.process(name, role, wish).alive for role in layout.ROLES):
                 raise BedError(f"bed {name} is up already; end it with: ./dev bed down --name {name}")
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
@@ -79,12 +84,28 @@ class Bed:
         It is not connected from the start, so that a fresh bed has one fabrics namespace, in whatever order one lists
         them (nvme-cli 2.3 lists the newest first).
         """
-        return layout.connect(self.name, self.facts.wish, "slow")
+        return self.connect("slow")
+
+    def connect(self, subsystem: str) -> str:
+        """The host's block device of "bed", "slow", "other" or "both" (the latter two with three machines), connected now if
+        it was not yet."""
+        return layout.connect(self.name, self.facts.wish, subsystem)
+
+    @property
+    def target2(self) -> Machine:
+        """The second target of three machines."""
+        return layout.target2(self.name, self.facts.wish)
 
     @property
     def virtual_machines(self) -> list[Machine]:
         """Each virtual machine once."""
-        return [self.host] if self.facts.wish.machines == 1 else [self.host, self.target]
+        machines = {"host": layout.host, "target": layout.target, "target2": layout.target2}
+        return [machines[role](self.name, self.facts.wish) for role in self.facts.wish.roles]
+
+    def reset(self, role: str, keep: Sequence[str] = ()) -> None:
+        """Cut a target's power, and make it ready again as at first. A machine's root is in memory: files and folders in keep
+        are put back, as a disk would have kept them."""
+        reset(self.name, self.facts.wish, role, self.facts.installed, keep)
 
     @property
     def alive(self) -> bool:
@@ -111,7 +132,7 @@ def _end(name: str) -> bool:
     folder = places.folder(name)
     if not folder.exists():
         return False
-    for role in ("host", "target"):
+    for role in layout.ROLES:
         layout.process(name, role, Wish()).stop()
     shutil.rmtree(folder)
     return True

@@ -13,6 +13,7 @@ from . import console, kernels, places
 from .awake import Awake
 from .bed import Bed, down
 from .errors import BedError, CommandTimeout
+from .layout import ROLES
 from .machine import Machine
 
 _EXIT_BED = 125
@@ -24,7 +25,7 @@ _KERNELS = ", ".join(f"{name} ({suite})" for name, suite in kernels.SUITES.items
 
 def _machine(arguments: argparse.Namespace) -> Machine:
     bed = Bed.find(arguments.name)
-    return bed.host if arguments.machine == "host" else bed.target
+    return {"host": lambda: bed.host, "target": lambda: bed.target, "target2": lambda: bed.target2}[arguments.machine]()
 
 
 def _up(arguments: argparse.Namespace) -> int:
@@ -78,6 +79,11 @@ def _get(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _connect(arguments: argparse.Namespace) -> int:
+    print(Bed.find(arguments.name).connect(arguments.subsystem))
+    return 0
+
+
 def _slow(arguments: argparse.Namespace) -> int:
     print(Bed.find(arguments.name).slow_namespace)
     return 0
@@ -104,14 +110,14 @@ def _parser() -> argparse.ArgumentParser:
         if name != "list":
             found.add_argument("--name", default="default", help="the bed's name, default: %(default)s")
         if machine:
-            found.add_argument("machine", choices=("host", "target"))
+            found.add_argument("machine", choices=ROLES)
         return found
 
     up = verb("up", _up, "boot a bed with the current build installed and its namespace connected")
     up.add_argument("--kernel", default="6.1", help=f"{_KERNELS}, or a release; default: %(default)s")
-    up.add_argument("--target-kernel", help="another kernel on the target (two machines)")
-    up.add_argument("--machines", type=int, choices=(1, 2), default=1,
-                    help="1: the target is a network namespace of the host's machine (default)")
+    up.add_argument("--target-kernel", help="another kernel on the target (two or three machines)")
+    up.add_argument("--machines", type=int, choices=(1, 2, 3), default=1,
+                    help="1: the target is a network namespace of the host's machine (default); 3: two targets")
     up.add_argument("--transport", choices=("tcp", "rdma"), default="tcp")
     up.add_argument("--drive", choices=("null", "nvme", "disk"), default="null",
                     help="the target's drive: null_blk of 100 us (default), an emulated NVMe drive, a virtio disk")
@@ -133,6 +139,8 @@ def _parser() -> argparse.ArgumentParser:
         copy.add_argument("source", metavar="FROM")
         copy.add_argument("destination", metavar="TO")
 
+    connect = verb("connect", _connect, "connect a subsystem, if it is not, and print its namespace")
+    connect.add_argument("subsystem", choices=("bed", "slow", "other", "both"))
     verb("slow", _slow, "connect the subsystem whose drive takes 5 ms, if it is not, and print its namespace")
     end = verb("down", _down, "end a bed")
     end.add_argument("--all", action="store_true", help="end all beds")
@@ -141,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     look.set_defaults(function=_console)
     look.add_argument("--name", default="default")
     look.add_argument("--log", action="store_true", help="print what it showed so far")
-    look.add_argument("machine", choices=("host", "target"), nargs="?", default="host")
+    look.add_argument("machine", choices=ROLES, nargs="?", default="host")
     return parser
 
 

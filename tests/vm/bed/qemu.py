@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,15 @@ _KERNEL_LINE = (
 
 
 @dataclass(frozen=True)
+class Wire:
+    """A network card and what it is plugged into."""
+
+    netdev: str
+    """A QEMU -netdev value without an id."""
+    mac: str
+
+
+@dataclass(frozen=True)
 class Hardware:
     """What a machine is made of."""
 
@@ -35,9 +45,7 @@ class Hardware:
     machine_id: str
     drive: str
     """"nvme" and "disk" add an emulated drive; "null" needs none."""
-    network: str | None
-    """A QEMU -netdev value with id=net, or None."""
-    mac: str
+    wires: Sequence[Wire]
     memory_mib: int
 
 
@@ -81,8 +89,10 @@ class Process:
         ]
         if self.icount:
             arguments += ["-icount", "shift=2,sleep=off"]
-        if hw.network:
-            arguments += ["-netdev", hw.network, "-device", f"virtio-net-pci,netdev=net,mac={hw.mac},romfile="]
+        for number, wire in enumerate(hw.wires):
+            kind, _, rest = wire.netdev.partition(",")
+            arguments += ["-netdev", f"{kind},id=net{number},{rest}",
+                          "-device", f"virtio-net-pci,netdev=net{number},mac={wire.mac},romfile="]
         if hw.drive in ("nvme", "disk"):
             file = self.folder / "drive.img"
             with file.open("wb") as out:

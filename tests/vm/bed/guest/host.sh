@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Connect to a subsystem of the target, unless it is connected, and print its block device.
-# usage: host.sh tcp|rdma ADDRESS HOSTID bed|slow
+# Connect to a subsystem of the targets at each address, as far as it is not connected, and print its block device.
+# usage: host.sh tcp|rdma HOSTID bed|slow|other|both ADDRESS ...
 set -euo pipefail
-transport=$1 address=$2 hostid=$3 subsystem=nqn.2026-01.org.ntprof:$4
+transport=$1 hostid=$2 nqn=nqn.2026-01.org.ntprof:$3
+shift 3
 
 # namespace_of NQN: the block device of the subsystem's first namespace, nothing while there is none.
 namespace_of() {
@@ -14,19 +15,31 @@ namespace_of() {
   done
 }
 
+# connected NQN ADDRESS: whether there is a controller for it.
+connected() {
+  local controller
+  for controller in /sys/class/nvme/nvme*; do
+    [ "$(cat "$controller/subsysnqn" 2>/dev/null)" = "$1" ] || continue
+    case $(cat "$controller/address") in traddr=$2,*) return 0 ;; esac
+  done
+  return 1
+}
+
 mkdir -p /etc/nvme
 echo "nqn.2014-08.org.nvmexpress:uuid:$hostid" > /etc/nvme/hostnqn
 echo "$hostid" > /etc/nvme/hostid
 modprobe "nvme-$transport"
-device=$(namespace_of "$subsystem")
-if [ -z "$device" ]; then
+for address; do
   # The guests' seconds can be long ones: a keep-alive that expires would end the test, not tell anything.
-  nvme connect --transport="$transport" --traddr="$address" --trsvcid=4420 --nqn="$subsystem" --keep-alive-tmo=60
-fi
+  connected "$nqn" "$address" ||
+    nvme connect --transport="$transport" --traddr="$address" --trsvcid=4420 --nqn="$nqn" --keep-alive-tmo=60
+done
+device=
 for _ in {1..200}; do
-  device=$(namespace_of "$subsystem")
+  device=$(namespace_of "$nqn")
   [ ! -b "/dev/$device" ] || break
   sleep 0.1
 done
-[ -b "/dev/$device" ] || { echo "$subsystem: no namespace appeared" >&2; exit 1; }
+[ -b "/dev/$device" ] || { echo "$nqn: no namespace appeared" >&2; exit 1; }
+if [ $# -gt 1 ]; then echo round-robin > "/sys/class/block/$device/device/iopolicy"; fi
 echo "$device"

@@ -18,5 +18,3 @@ if has 'polkit-1/'; then systemctl try-restart polkit.service; fi
 # Once through all that the first session needs: an icount machine's time leaps while it waits for its disk, and the bus
 # gives a service 25 s to start.
 if has 'ntprof/ntprofd$'; then /usr/libexec/ntprof/ntprofd --inspect > /dev/null || :; ntprofctl --version > /dev/null || :; fi
-mapfile -t sockets < <(grep -o 'systemd/system/[^/]*\.socket$' <<< "$listed" | sed 's,.*/,,')
-if [ ${#sockets[@]} -gt 0 ]; then systemctl enable --now --quiet "${sockets[@]}"; fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Give the machine its addresses: vh 10.8.0.1 is the host's interface, vt 10.8.0.2 the target's.
-# usage: network.sh both|host|target
+# Give the machine its addresses: vh 10.8.0.1 is the host's interface, vt 10.8.0.2 the target's. A second target's wire is
+# vh2 10.9.0.1 here and vt 10.9.0.2 there. usage: network.sh both|host|target|target2
 set -euo pipefail
 role=$1
 
@@ -16,6 +16,7 @@ case $role in
     interface=vh address=10.8.0.1 ;;
   host) interface=vh address=10.8.0.1 ;;
   target) interface=vt address=10.8.0.2 ;;
+  target2) interface=vt address=10.9.0.2 ;;
 esac
 if [ "$role" != both ]; then
   ip link set eth0 down
@@ -24,3 +25,8 @@ if [ "$role" != both ]; then
 fi
 ip address add "$address/24" dev "$interface"
 ip link set "$interface" up
+if [ "$role" = host ] && [ -e /sys/class/net/eth1 ]; then
+  ip link set eth1 name vh2
+  ip address add 10.9.0.1/24 dev vh2
+  ip link set vh2 up
+fi
