@@ -21,6 +21,7 @@ RULES = [
     ("daemon/session", ("client/", "daemon/bus/", "daemon/kernel/", *LIBBPF, *SD_BUS)),
     ("daemon/kernel", ("client/", "daemon/bus/", "daemon/session/", *SD_BUS)),
     ("daemon/capture", ("client/", "daemon/bus/", *SD_BUS)),
+    ("daemon/peer", ("client/", "daemon/bus/", "daemon/kernel/", "daemon/capture/capture-bpf.h", *LIBBPF, *SD_BUS)),
     ("daemon/bus", ("client/", "daemon/kernel/", "daemon/capture/capture-bpf.h", *LIBBPF)),
     ("peerd", ("client/", "daemon/", "bpf/", "model/", *LIBBPF, *SD_BUS)),
     ("daemon/.", ("client/", *LIBBPF, *SD_BUS)),         # main.c and what it shares with all
