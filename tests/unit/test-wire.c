@@ -268,7 +268,6 @@ static void test_writer(void)
         Pair pair = pair_new();
         unsigned n_frames = 0, written = 102;
         size_t all;
-        size_t all;
 
         wire_writer_add(writer, WIRE_FACTS, "{}", 2);
         wire_writer_add(writer, WIRE_CHANGED, &(struct wire_changed) {}, sizeof(struct wire_changed));
