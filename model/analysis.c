@@ -34,8 +34,16 @@ typedef struct {
         guint64 count;
 } KindCount;
 
+/* A machine that records the target's side. */
+typedef struct {
+        NpAnalysis *analysis;
+        NpJoin *join;
+} Target;
+
 struct _NpAnalysis {
-        NpJoin *join;                   /* NULL: no target side */
+        Target *targets;
+        guint n_targets;
+        gint target_of_path[NP_FILTERS_MAX];    /* -1: none records it */
         guint64 joined;
         guint64 losses[NP_LOSS_COUNT];
         GPtrArray *operations;          /* of Operation */
@@ -162,12 +170,13 @@ static const NpLoss loss_of_unjoined[NP_UNJOINED_COUNT] = {
         [NP_UNJOINED_NO_TARGET] = NP_LOSS_NO_TARGET,
         [NP_UNJOINED_AMBIGUOUS] = NP_LOSS_AMBIGUOUS,
         [NP_UNJOINED_THRESHOLD] = NP_LOSS_THRESHOLD,
+        [NP_UNJOINED_TARGET_GONE] = NP_LOSS_TARGET_GONE,
 };
 
 static void take_command(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
                          guint32 threshold, gpointer data)
 {
-        NpAnalysis *a = data;
+        NpAnalysis *a = ((Target *) data)->analysis;
         NpDefect defect = np_host_record_defect(host);
 
         if (defect != NP_DEFECT_NONE) {
@@ -189,14 +198,20 @@ static void take_command(const struct np_host_record *host, const struct np_targ
         add_command(a, host, target, threshold);
 }
 
-NpAnalysis *np_analysis_new(gboolean with_target)
+NpAnalysis *np_analysis_new(guint n_targets)
 {
         NpAnalysis *a = g_new0(NpAnalysis, 1);
 
         a->operations = g_ptr_array_new_with_free_func(operation_free);
         a->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-        if (with_target)
-                a->join = np_join_new(take_command, a);
+        a->targets = g_new0(Target, n_targets);
+        a->n_targets = n_targets;
+        for (guint i = 0; i < n_targets; i++) {
+                a->targets[i].analysis = a;
+                a->targets[i].join = np_join_new(take_command, a->targets + i);
+        }
+        for (guint i = 0; i < NP_FILTERS_MAX; i++)
+                a->target_of_path[i] = -1;
         return a;
 }
 
@@ -205,22 +220,33 @@ void np_analysis_free(NpAnalysis *a)
         if (!a)
                 return;
 
-        np_join_free(a->join);
+        for (guint i = 0; i < a->n_targets; i++)
+                np_join_free(a->targets[i].join);
+        g_free(a->targets);
         g_ptr_array_unref(a->operations);
         g_hash_table_unref(a->counts);
         g_free(a);
 }
 
+void np_analysis_set_target(NpAnalysis *a, guint path, gint target)
+{
+        g_return_if_fail(path < NP_FILTERS_MAX && target < (gint) a->n_targets);
+
+        a->target_of_path[path] = target;
+}
+
 void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host)
 {
         NpDefect defect;
+        gint target;
 
         if (!np_host_record_valid(host)) {
                 a->losses[NP_LOSS_MALFORMED]++;
                 return;
         }
-        if (a->join) {
-                np_join_add_host(a->join, host);
+        target = a->target_of_path[host->header.filter];
+        if (target >= 0) {
+                np_join_add_host(a->targets[target].join, host);
                 return;
         }
 
@@ -231,42 +257,59 @@ void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host)
                 add_command(a, host, NULL, host->header.threshold);
 }
 
-void np_analysis_add_target(NpAnalysis *a, const struct np_target_record *target)
+void np_analysis_add_target(NpAnalysis *a, guint target, const struct np_target_record *record)
 {
-        if (!a->join || !np_target_record_valid(target))
+        g_return_if_fail(target < a->n_targets);
+
+        if (!np_target_record_valid(record))
                 a->losses[NP_LOSS_MALFORMED]++;
         else
-                np_join_add_target(a->join, target);
+                np_join_add_target(a->targets[target].join, record);
 }
 
-void np_analysis_target_threshold(NpAnalysis *a, guint64 target_ns, guint32 threshold)
+void np_analysis_target_threshold(NpAnalysis *a, guint target, guint64 target_ns, guint32 threshold)
 {
-        if (a->join)
-                np_join_target_threshold(a->join, target_ns, threshold);
+        g_return_if_fail(target < a->n_targets);
+
+        np_join_target_threshold(a->targets[target].join, target_ns, threshold);
+}
+
+void np_analysis_target_synced(NpAnalysis *a, guint target, guint64 target_ns, guint64 host_ns)
+{
+        g_return_if_fail(target < a->n_targets);
+
+        np_join_target_synced(a->targets[target].join, target_ns, host_ns);
+}
+
+void np_analysis_target_ended(NpAnalysis *a, guint target)
+{
+        g_return_if_fail(target < a->n_targets);
+
+        np_join_target_ended(a->targets[target].join);
 }
 
 void np_analysis_host_began(NpAnalysis *a, guint64 host_ns)
 {
-        if (a->join)
-                np_join_host_began(a->join, host_ns);
+        for (guint i = 0; i < a->n_targets; i++)
+                np_join_host_began(a->targets[i].join, host_ns);
 }
 
 void np_analysis_host_ended(NpAnalysis *a, guint64 host_ns)
 {
-        if (a->join)
-                np_join_host_ended(a->join, host_ns);
+        for (guint i = 0; i < a->n_targets; i++)
+                np_join_host_ended(a->targets[i].join, host_ns);
 }
 
 void np_analysis_advance(NpAnalysis *a, guint64 host_ns)
 {
-        if (a->join)
-                np_join_advance(a->join, host_ns);
+        for (guint i = 0; i < a->n_targets; i++)
+                np_join_advance(a->targets[i].join, host_ns);
 }
 
 void np_analysis_finish(NpAnalysis *a)
 {
-        if (a->join)
-                np_join_finish(a->join);
+        for (guint i = 0; i < a->n_targets; i++)
+                np_join_finish(a->targets[i].join);
 }
 
 guint64 np_analysis_joined(NpAnalysis *a)
@@ -427,15 +470,15 @@ static int compare_groups(gconstpointer a, gconstpointer b)
 
 static void add_losses(NpAnalysis *a, NpReportFacts *facts)
 {
-        NpJoinStats stats;
-
         for (guint i = 0; i < NP_LOSS_COUNT; i++)
                 facts->losses[i] += a->losses[i];
-        if (!a->join)
-                return;
 
-        np_join_stats(a->join, &stats);
-        facts->losses[NP_LOSS_TARGET_WITHOUT_HOST] += stats.target_without_host;
+        for (guint i = 0; i < a->n_targets; i++) {
+                NpJoinStats stats;
+
+                np_join_stats(a->targets[i].join, &stats);
+                facts->losses[NP_LOSS_TARGET_WITHOUT_HOST] += stats.target_without_host;
+        }
 }
 
 NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)

@@ -9,6 +9,7 @@
 
 #include "../bpf/sample-hash.h"
 #include "join-knots.h"
+#include "join-sync.h"
 #include "threshold-log.h"
 
 #define WINDOW_NS (G_GUINT64_CONSTANT(1000000000))
@@ -40,6 +41,7 @@ struct _NpJoin {
         Target *oldest, *newest;
         guint n_targets;
         NpThresholdLog *target_thresholds, *host_thresholds;
+        NpJoinSync sync;
         guint64 began_ns, ended_ns;     /* of the host's recording, by its clock */
         guint64 longest_ns;             /* of the hosts, from sent to answered */
         guint64 window;
@@ -167,11 +169,20 @@ static guint32 threshold_at_target(NpJoin *join, const Host *host)
                                        shifted(host->response_ns, offset.max + (gint64) THRESHOLD_NS), 0);
 }
 
+/* A target that has ended samples nothing, so what its last threshold left out has no others that stand for it. */
+static gboolean target_was_gone(NpJoin *join, const Host *host)
+{
+        return join->sync.ended && host->response_ns >= np_join_sync_known(&join->sync, &join->offset);
+}
+
 static void emit_unjoined(NpJoin *join, Host *host, NpUnjoined why)
 {
         guint32 threshold = threshold_at_target(join, host);
 
-        if (why == NP_UNJOINED_NO_TARGET && !np_threshold_samples(threshold, host->record.header.hash))
+        if (why == NP_UNJOINED_NO_TARGET && target_was_gone(join, host)) {
+                why = NP_UNJOINED_TARGET_GONE;
+                threshold = G_MAXUINT32;
+        } else if (why == NP_UNJOINED_NO_TARGET && !np_threshold_samples(threshold, host->record.header.hash))
                 why = NP_UNJOINED_THRESHOLD;
 
         join->stats.unjoined[why]++;
@@ -218,6 +229,8 @@ static void give_up_target(NpJoin *join, Target *target)
         drop_empty_bucket(join, bucket);
 }
 
+static void advance(NpJoin *join, guint64 host_ns);
+
 void np_join_add_host(NpJoin *join, const struct np_host_record *record)
 {
         Host *host = g_new0(Host, 1);
@@ -247,7 +260,7 @@ void np_join_add_host(NpJoin *join, const struct np_host_record *record)
 
         g_ptr_array_add(join->pending, host);
         if (join->pending->len > HOSTS_MAX)
-                np_join_advance(join, host->end_ns);
+                advance(join, host->end_ns);
 }
 
 void np_join_add_target(NpJoin *join, const struct np_target_record *record)
@@ -289,6 +302,18 @@ void np_join_host_began(NpJoin *join, guint64 host_ns)
 void np_join_host_ended(NpJoin *join, guint64 host_ns)
 {
         join->ended_ns = host_ns;
+}
+
+void np_join_target_synced(NpJoin *join, guint64 target_ns, guint64 host_ns)
+{
+        join->sync.synced = TRUE;
+        join->sync.target_ns = target_ns;
+        join->sync.host_ns = host_ns;
+}
+
+void np_join_target_ended(NpJoin *join)
+{
+        join->sync.ended = TRUE;
 }
 
 static int compare_ends(gconstpointer a, gconstpointer b)
@@ -559,7 +584,7 @@ static void join_window(NpJoin *join, GPtrArray *hosts, guint n_old, GPtrArray *
         }
 }
 
-void np_join_advance(NpJoin *join, guint64 host_ns)
+static void advance(NpJoin *join, guint64 host_ns)
 {
         g_autoptr(GPtrArray) ready = g_ptr_array_new(), slice = g_ptr_array_new(), carried = g_ptr_array_new();
         guint kept = 0;
@@ -598,10 +623,15 @@ void np_join_advance(NpJoin *join, guint64 host_ns)
                 expire_targets(join, host_ns);
 }
 
+void np_join_advance(NpJoin *join, guint64 host_ns)
+{
+        advance(join, np_join_sync_limit(&join->sync, &join->offset, host_ns));
+}
+
 void np_join_finish(NpJoin *join)
 {
         join->finishing = TRUE;
-        np_join_advance(join, G_MAXUINT64);
+        advance(join, G_MAXUINT64);
         join->finishing = FALSE;
 
         while (join->oldest)

@@ -14,6 +14,7 @@ typedef enum {
         NP_UNJOINED_NO_TARGET,          /* no target record of that identity (lost there, or never came) */
         NP_UNJOINED_AMBIGUOUS,          /* several candidates, never guessed */
         NP_UNJOINED_THRESHOLD,          /* the target did not sample it: its threshold was lower then */
+        NP_UNJOINED_TARGET_GONE,        /* the target's side had ended, or ended before it sent the record */
         NP_UNJOINED_COUNT,
 } NpUnjoined;
 
@@ -42,8 +43,14 @@ void np_join_target_threshold(NpJoin *join, guint64 target_ns, guint32 threshold
 void np_join_host_began(NpJoin *join, guint64 host_ns);
 void np_join_host_ended(NpJoin *join, guint64 host_ns);
 
+/* A target whose records come later than the host's: those of all commands that it answered before target_ns (its clock) have
+ * been added, which was learned at host_ns. Called first when the host begins, with a target_ns of 0. */
+void np_join_target_synced(NpJoin *join, guint64 target_ns, guint64 host_ns);
+/* It ended before it was asked to: what it did not say to have sent is NP_UNJOINED_TARGET_GONE when it is not there. */
+void np_join_target_ended(NpJoin *join);
+
 /* Joins the commands that ended before host_ns (host clock; all records of both sides up to then have been added), in windows
- * of at most 1 s. A host record that comes later all the same is joined by the next call, as target records without a partner
+ * of at most 1 s, but none that a target which syncs may still send a record of. A host record that comes later all the same is joined by the next call, as target records without a partner
  * are kept for 5 s; a target record that comes later is too late. np_join_finish() joins all the rest. */
 void np_join_advance(NpJoin *join, guint64 host_ns);
 void np_join_finish(NpJoin *join);

@@ -29,6 +29,12 @@ static void add_count(JsonBuilder *b, const char *key, guint64 value)
         json_builder_add_int_value(b, (gint64) MIN(value, (guint64) G_MAXINT64));
 }
 
+static void add_int(JsonBuilder *b, const char *key, gint64 value)
+{
+        json_builder_set_member_name(b, key);
+        json_builder_add_int_value(b, value);
+}
+
 static void add_absent(JsonBuilder *b, const char *key, const char *reason)
 {
         g_autofree char *reason_key = g_strconcat(key, "_reason", NULL);
@@ -67,8 +73,7 @@ static void add_session(JsonBuilder *b, const NpReportFacts *facts)
         json_builder_set_member_name(b, "session");
         json_builder_begin_object(b);
         add_fact(b, "id", facts->session_id);
-        json_builder_set_member_name(b, "started_realtime_us");
-        json_builder_add_int_value(b, facts->started_realtime_us);
+        add_int(b, "started_realtime_us", facts->started_realtime_us);
         add_count(b, "duration_ns", facts->duration_ns);
         add_count(b, "seed", facts->seed);
         add_count(b, "threshold", facts->threshold);
@@ -89,19 +94,40 @@ static void add_host(JsonBuilder *b, const NpReportFacts *facts)
         json_builder_end_object(b);
 }
 
-static void add_target(JsonBuilder *b, const NpReportFacts *facts)
+static void add_target(JsonBuilder *b, const NpReportTarget *target)
 {
-        if (np_report_no_target_reason(facts)) {
-                add_absent(b, "target", np_report_no_target_reason(facts));
-                return;
-        }
-
-        json_builder_set_member_name(b, "target");
         json_builder_begin_object(b);
-        add_fact(b, "name", facts->target_name);
-        add_fact(b, "kernel", facts->target_kernel);
-        add_hooks(b, facts->target_hooks);
+        add_fact(b, "name", target->name);
+        add_fact(b, "kernel", target->kernel);
+        add_fact(b, "ntprof_version", target->version);
+        if (target->peer)
+                add_string(b, "peer", target->peer);
+        else
+                add_absent(b, "peer", "it is the host itself");
+        add_count(b, "recorded_ns", target->recorded_ns);
+        if (target->ended_reason)
+                add_string(b, "ended_early", target->ended_reason);
+        else
+                add_absent(b, "ended_early", "it recorded to the end");
+        if (target->offset_known) {
+                json_builder_set_member_name(b, "clock_offset");
+                json_builder_begin_object(b);
+                add_int(b, "min_ns", target->offset_min_ns);
+                add_int(b, "max_ns", target->offset_max_ns);
+                json_builder_end_object(b);
+        } else
+                add_absent(b, "clock_offset", "no commands tell it");
+        add_hooks(b, target->hooks);
         json_builder_end_object(b);
+}
+
+static void add_targets(JsonBuilder *b, const GPtrArray *targets)
+{
+        json_builder_set_member_name(b, "targets");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < targets->len; i++)
+                add_target(b, targets->pdata[i]);
+        json_builder_end_array(b);
 }
 
 static void add_paths(JsonBuilder *b, const GPtrArray *paths)
@@ -118,6 +144,10 @@ static void add_paths(JsonBuilder *b, const GPtrArray *paths)
                 add_fact(b, "transport", path->transport);
                 add_fact(b, "traddr", path->traddr);
                 add_count(b, "block_size_bytes", path->block_size);
+                if (path->target >= 0)
+                        add_count(b, "target", path->target);
+                else
+                        add_absent(b, "target", path->no_target_reason ? path->no_target_reason : "not known");
                 json_builder_end_object(b);
         }
         json_builder_end_array(b);
@@ -234,7 +264,7 @@ char *np_report_to_json(const NpReport *report)
         add_fact(b, "ntprof_version", report->facts->ntprof_version);
         add_session(b, report->facts);
         add_host(b, report->facts);
-        add_target(b, report->facts);
+        add_targets(b, report->facts->targets);
         add_fact(b, "subsystem_nqn", report->facts->subsystem_nqn);
         add_paths(b, report->facts->paths);
         add_queue_depth(b, report);

@@ -13,6 +13,7 @@
 #define DEPTH_MAX 16u
 #define STRING_MAX 4096
 #define PATHS_MAX 64
+#define TARGETS_MAX 64
 #define HOOKS_MAX 256
 #define GROUPS_MAX 4096
 #define WARNINGS_MAX 1024
@@ -157,6 +158,11 @@ static char *get_fact(Reader *r, JsonObject *o, const char *key)
         return node && JSON_NODE_HOLDS_NULL(node) ? NULL : string_of(r, node, key);
 }
 
+static gboolean is_null(JsonObject *o, const char *key)
+{
+        return o && json_object_has_member(o, key) && json_object_get_null_member(o, key);
+}
+
 /* Of a value that is null: why. */
 static char *get_reason(Reader *r, JsonObject *o, const char *key)
 {
@@ -270,25 +276,42 @@ static void read_host(Reader *r, JsonObject *root, NpReportFacts *facts)
         leave(r, before);
 }
 
-static void read_target(Reader *r, JsonObject *root, NpReportFacts *facts)
+static void read_clock_offset(Reader *r, JsonObject *o, NpReportTarget *target)
 {
-        JsonNode *node = get(r, root, "target");
-        JsonObject *o;
+        JsonObject *offset;
         gsize before;
 
-        if (node && JSON_NODE_HOLDS_NULL(node)) {
-                facts->no_target_reason = get_reason(r, root, "target");
+        if (is_null(o, "clock_offset"))
                 return;
-        }
 
-        o = object_of(r, node, "target");
-        before = enter(r, "target");
-        facts->target_name = get_fact(r, o, "name");
-        facts->target_kernel = get_fact(r, o, "kernel");
-        read_hooks(r, o, facts->target_hooks);
-        if (!facts->target_name && !facts->target_kernel)
-                fail(r, "name", "name and kernel are both null: then the target itself must be");
+        offset = get_object(r, o, "clock_offset");
+        before = enter(r, "clock_offset");
+        target->offset_known = TRUE;
+        target->offset_min_ns = get_int(r, offset, "min_ns", G_MININT64, G_MAXINT64);
+        target->offset_max_ns = get_int(r, offset, "max_ns", target->offset_min_ns, G_MAXINT64);
         leave(r, before);
+}
+
+static void read_targets(Reader *r, JsonObject *root, NpReportFacts *facts)
+{
+        JsonArray *array = get_array(r, root, "targets", TARGETS_MAX);
+        gsize outer = enter(r, "targets");
+
+        for (guint i = 0; i < length(array) && !r->error; i++) {
+                gsize before = enter_element(r, i);
+                JsonObject *o = object_of(r, json_array_get_element(array, i), "");
+                g_autofree char *name = get_fact(r, o, "name"), *kernel = get_fact(r, o, "kernel");
+                g_autofree char *version = get_fact(r, o, "ntprof_version"), *peer = get_fact(r, o, "peer");
+                NpReportTarget *target = np_report_target_new(name, kernel, version, peer);
+
+                g_ptr_array_add(facts->targets, target);
+                target->recorded_ns = get_count(r, o, "recorded_ns");
+                target->ended_reason = get_fact(r, o, "ended_early");
+                read_clock_offset(r, o, target);
+                read_hooks(r, o, target->hooks);
+                leave(r, before);
+        }
+        leave(r, outer);
 }
 
 static void read_paths(Reader *r, JsonObject *root, NpReportFacts *facts)
@@ -303,9 +326,13 @@ static void read_paths(Reader *r, JsonObject *root, NpReportFacts *facts)
                 g_autofree char *controller = get_fact(r, o, "controller"), *transport = get_fact(r, o, "transport");
                 g_autofree char *traddr = get_fact(r, o, "traddr");
                 guint32 block_size = get_int(r, o, "block_size_bytes", 0, G_MAXUINT32);
+                NpReportPath *path = np_report_path_new(namespace_name, device, controller, transport, traddr, block_size);
 
-                g_ptr_array_add(facts->paths, np_report_path_new(namespace_name, device, controller, transport, traddr,
-                                                                 block_size));
+                g_ptr_array_add(facts->paths, path);
+                if (is_null(o, "target"))
+                        path->no_target_reason = get_reason(r, o, "target");
+                else
+                        path->target = get_int(r, o, "target", 0, (gint64) facts->targets->len - 1);
                 leave(r, before);
         }
         leave(r, outer);
@@ -429,11 +456,6 @@ static void read_latency(Reader *r, JsonObject *o, NpReportGroup *group)
         leave(r, before);
 }
 
-static gboolean is_null(JsonObject *o, const char *key)
-{
-        return o && json_object_has_member(o, key) && json_object_get_null_member(o, key);
-}
-
 static void read_group(Reader *r, JsonObject *o, NpReport *report)
 {
         g_autofree char *op = get_string(r, o, "op"), *namespace_name = get_string(r, o, "namespace");
@@ -464,7 +486,7 @@ static void read_report(Reader *r, JsonObject *root, NpReport *report)
         report->facts->ntprof_version = get_fact(r, root, "ntprof_version");
         read_session(r, root, report->facts);
         read_host(r, root, report->facts);
-        read_target(r, root, report->facts);
+        read_targets(r, root, report->facts);
         report->facts->subsystem_nqn = get_fact(r, root, "subsystem_nqn");
         read_paths(r, root, report->facts);
         read_queue_depth(r, root, report);

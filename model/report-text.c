@@ -122,6 +122,69 @@ static char *describe_sampling(const NpReportFacts *facts)
                                facts->threshold_fixed ? "" : "adaptive, at the end ", share);
 }
 
+/* "stor-a (beta at 10.0.0.2), kernel 6.1.0"; this machine itself has no other name and needs no address. */
+static char *describe_target(const NpReportFacts *facts, guint index)
+{
+        const NpReportTarget *target = facts->targets->pdata[index];
+        g_autoptr(GPtrArray) addresses = g_ptr_array_new();
+        g_autofree char *list = NULL;
+        GString *text = g_string_new(target->peer ? target->peer : or_unknown(target->name));
+
+        for (guint i = 0; i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+
+                if (path->target == (gint) index && path->traddr &&
+                    !g_ptr_array_find_with_equal_func(addresses, path->traddr, g_str_equal, NULL))
+                        g_ptr_array_add(addresses, path->traddr);
+        }
+        g_ptr_array_add(addresses, NULL);
+        list = g_strjoinv(", ", (char **) addresses->pdata);
+
+        if (target->peer && g_strcmp0(target->peer, target->name) != 0)
+                g_string_append_printf(text, " (%s%s%s)", or_unknown(target->name), list[0] ? " at " : "", list);
+        else if (target->peer && list[0])
+                g_string_append_printf(text, " (%s)", list);
+        g_string_append_printf(text, ", kernel %s", or_unknown(target->kernel));
+        if (target->ended_reason)
+                g_string_append_printf(text, "; ended after %.1f s: %s", target->recorded_ns / 1e9, target->ended_reason);
+        return g_string_free(text, FALSE);
+}
+
+/* A line a machine, and one a path that has none, unless none has for the same reason. */
+static void append_targets(GString *out, const NpReportFacts *facts)
+{
+        gboolean same = facts->targets->len == 0;
+
+        for (guint i = 0; i < facts->targets->len; i++) {
+                g_autofree char *text = describe_target(facts, i);
+
+                append_fact(out, "target", text);
+        }
+
+        for (guint i = 1; i < facts->paths->len && same; i++) {
+                const NpReportPath *first = facts->paths->pdata[0], *path = facts->paths->pdata[i];
+
+                same = g_strcmp0(first->no_target_reason, path->no_target_reason) == 0;
+        }
+        if (same) {
+                g_autofree char *text = g_strdup_printf("not recorded: %s", np_report_no_target_reason(facts, NULL));
+
+                append_fact(out, "target", text);
+                return;
+        }
+
+        for (guint i = 0; i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+                g_autofree char *text = NULL;
+
+                if (path->target >= 0)
+                        continue;
+                text = g_strdup_printf("of %s not recorded: %s", or_unknown(path->path_name),
+                                       or_unknown(path->no_target_reason));
+                append_fact(out, "target", text);
+        }
+}
+
 static void append_header(GString *out, const NpReport *report)
 {
         const NpReportFacts *facts = report->facts;
@@ -146,16 +209,7 @@ static void append_header(GString *out, const NpReport *report)
         append_fact(out, "subsystem", or_unknown(facts->subsystem_nqn));
         append_fact(out, "host", host);
 
-        if (np_report_no_target_reason(facts)) {
-                g_autofree char *text = g_strdup_printf("not recorded: %s", np_report_no_target_reason(facts));
-
-                append_fact(out, "target", text);
-        } else {
-                g_autofree char *text = g_strdup_printf("%s, kernel %s", or_unknown(facts->target_name),
-                                                        or_unknown(facts->target_kernel));
-
-                append_fact(out, "target", text);
-        }
+        append_targets(out, facts);
         append_fact(out, "sampled", sampling);
 }
 
@@ -172,7 +226,7 @@ static void append_bar(GString *out, double mean_ns, double largest_ns)
 
 static char *describe_target_side(const NpReport *report, const NpReportGroup *group)
 {
-        const char *reason = np_report_no_target_reason(report->facts);
+        const char *reason = np_report_no_target_reason(report->facts, group->namespace_name);
 
         if (!group->with_target && !reason)
                 return g_strdup("without the target's side (losses are below)");

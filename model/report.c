@@ -13,6 +13,7 @@ static const NpLossInfo losses[NP_LOSS_COUNT] = {
         [NP_LOSS_NO_TARGET] = { "no_target", "no record of the target", TRUE },
         [NP_LOSS_AMBIGUOUS] = { "ambiguous", "several records of the target could be its own", TRUE },
         [NP_LOSS_THRESHOLD] = { "threshold", "not sampled by the target, whose threshold was lower", TRUE },
+        [NP_LOSS_TARGET_GONE] = { "target_gone", "sent after the target's side had ended", TRUE },
         [NP_LOSS_TARGET_DEFECT] = { "target_defect", "a boundary is missing or out of order in the target's record", TRUE },
         [NP_LOSS_MALFORMED] = { "malformed", "malformed records", TRUE },
         [NP_LOSS_HOST_RECURSION] = { "host_recursion", "runs of host programs that the kernel skipped", FALSE },
@@ -20,6 +21,7 @@ static const NpLossInfo losses[NP_LOSS_COUNT] = {
         [NP_LOSS_TARGET_RING_FULL] = { "target_ring_full", "no room in the target's ring buffer", FALSE },
         [NP_LOSS_TARGET_MAP_FULL] = { "target_map_full", "no room in the target's map of commands under way", FALSE },
         [NP_LOSS_TARGET_STALE] = { "target_stale", "the target's programs missed the completion", FALSE },
+        [NP_LOSS_LINK_FULL] = { "link_full", "records of the target that the link to it did not take in time", FALSE },
         [NP_LOSS_TARGET_WITHOUT_HOST] = { "target_without_host", "records of the target without one of the host", FALSE },
         [NP_LOSS_PASSTHROUGH] = { "passthrough", "passthrough commands, not measured", FALSE },
         [NP_LOSS_WALK_TRUNCATED] = { "walk_truncated", "sends of a queue with too many requests waiting to tell which was sent", FALSE },
@@ -81,6 +83,7 @@ NpReportPath *np_report_path_new(const char *namespace_name, const char *path_na
         path->transport = g_strdup(transport);
         path->traddr = g_strdup(traddr);
         path->block_size = block_size;
+        path->target = -1;
         return path;
 }
 
@@ -93,15 +96,59 @@ static void path_free(gpointer p)
         g_free(path->controller);
         g_free(path->transport);
         g_free(path->traddr);
+        g_free(path->no_target_reason);
         g_free(path);
 }
 
 static gpointer path_copy(gconstpointer p, gpointer data)
 {
         const NpReportPath *path = p;
+        NpReportPath *copy = np_report_path_new(path->namespace_name, path->path_name, path->controller, path->transport,
+                                                path->traddr, path->block_size);
 
-        return np_report_path_new(path->namespace_name, path->path_name, path->controller, path->transport, path->traddr,
-                                  path->block_size);
+        copy->target = path->target;
+        copy->no_target_reason = g_strdup(path->no_target_reason);
+        return copy;
+}
+
+NpReportTarget *np_report_target_new(const char *name, const char *kernel, const char *version, const char *peer)
+{
+        NpReportTarget *target = g_new0(NpReportTarget, 1);
+
+        target->name = g_strdup(name);
+        target->kernel = g_strdup(kernel);
+        target->version = g_strdup(version);
+        target->peer = g_strdup(peer);
+        target->hooks = g_ptr_array_new_with_free_func(hook_free);
+        return target;
+}
+
+static void target_free(gpointer p)
+{
+        NpReportTarget *target = p;
+
+        g_free(target->name);
+        g_free(target->kernel);
+        g_free(target->version);
+        g_free(target->peer);
+        g_ptr_array_unref(target->hooks);
+        g_free(target->ended_reason);
+        g_free(target);
+}
+
+static gpointer target_copy(gconstpointer p, gpointer data)
+{
+        const NpReportTarget *target = p;
+        NpReportTarget *copy = g_memdup2(target, sizeof(*target));
+
+        copy->name = g_strdup(target->name);
+        copy->kernel = g_strdup(target->kernel);
+        copy->version = g_strdup(target->version);
+        copy->peer = g_strdup(target->peer);
+        copy->ended_reason = g_strdup(target->ended_reason);
+        copy->hooks = g_ptr_array_copy(target->hooks, hook_copy, NULL);
+        g_ptr_array_set_free_func(copy->hooks, hook_free);
+        return copy;
 }
 
 NpReportFacts *np_report_facts_new(void)
@@ -110,7 +157,7 @@ NpReportFacts *np_report_facts_new(void)
 
         facts->paths = g_ptr_array_new_with_free_func(path_free);
         facts->host_hooks = g_ptr_array_new_with_free_func(hook_free);
-        facts->target_hooks = g_ptr_array_new_with_free_func(hook_free);
+        facts->targets = g_ptr_array_new_with_free_func(target_free);
         return facts;
 }
 
@@ -124,17 +171,14 @@ NpReportFacts *np_report_facts_copy(const NpReportFacts *facts)
         copy->host_kernel = g_strdup(facts->host_kernel);
         copy->host_nqn = g_strdup(facts->host_nqn);
         copy->subsystem_nqn = g_strdup(facts->subsystem_nqn);
-        copy->target_name = g_strdup(facts->target_name);
-        copy->target_kernel = g_strdup(facts->target_kernel);
-        copy->no_target_reason = g_strdup(facts->no_target_reason);
         copy->diskstats.reason = g_strdup(facts->diskstats.reason);
 
         copy->paths = g_ptr_array_copy(facts->paths, path_copy, NULL);
         copy->host_hooks = g_ptr_array_copy(facts->host_hooks, hook_copy, NULL);
-        copy->target_hooks = g_ptr_array_copy(facts->target_hooks, hook_copy, NULL);
+        copy->targets = g_ptr_array_copy(facts->targets, target_copy, NULL);
         g_ptr_array_set_free_func(copy->paths, path_free);
         g_ptr_array_set_free_func(copy->host_hooks, hook_free);
-        g_ptr_array_set_free_func(copy->target_hooks, hook_free);
+        g_ptr_array_set_free_func(copy->targets, target_free);
         return copy;
 }
 
@@ -149,13 +193,10 @@ void np_report_facts_free(NpReportFacts *facts)
         g_free(facts->host_kernel);
         g_free(facts->host_nqn);
         g_free(facts->subsystem_nqn);
-        g_free(facts->target_name);
-        g_free(facts->target_kernel);
-        g_free(facts->no_target_reason);
         g_free(facts->diskstats.reason);
         g_ptr_array_unref(facts->paths);
         g_ptr_array_unref(facts->host_hooks);
-        g_ptr_array_unref(facts->target_hooks);
+        g_ptr_array_unref(facts->targets);
         g_free(facts);
 }
 
@@ -235,11 +276,21 @@ void np_report_free(NpReport *report)
         g_free(report);
 }
 
-const char *np_report_no_target_reason(const NpReportFacts *facts)
+const char *np_report_no_target_reason(const NpReportFacts *facts, const char *namespace_name)
 {
-        if (facts->target_name || facts->target_kernel)
-                return NULL;
-        return facts->no_target_reason ? facts->no_target_reason : "not known";
+        const char *reason = NULL;
+
+        for (guint i = 0; i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+
+                if (namespace_name && g_strcmp0(path->namespace_name, namespace_name) != 0)
+                        continue;
+                if (path->target >= 0)
+                        return NULL;
+                if (!reason)
+                        reason = path->no_target_reason;
+        }
+        return reason ? reason : "not known";
 }
 
 const char *np_report_transport(const NpReport *report, const char *namespace_name)

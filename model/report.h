@@ -28,6 +28,7 @@ typedef enum {
         NP_LOSS_NO_TARGET,
         NP_LOSS_AMBIGUOUS,
         NP_LOSS_THRESHOLD,
+        NP_LOSS_TARGET_GONE,            /* answered after the target's side had ended, or had last said what it sent */
         NP_LOSS_TARGET_DEFECT,          /* joined in identity, but the target's record lacks a boundary or is out of order */
         NP_LOSS_MALFORMED,
         /* not part of the sampled ones: told beside them */
@@ -36,6 +37,7 @@ typedef enum {
         NP_LOSS_TARGET_RING_FULL,
         NP_LOSS_TARGET_MAP_FULL,
         NP_LOSS_TARGET_STALE,
+        NP_LOSS_LINK_FULL,              /* records of the target that it dropped because the link did not take them */
         NP_LOSS_TARGET_WITHOUT_HOST,
         NP_LOSS_PASSTHROUGH,
         NP_LOSS_KIND_OVERFLOW,
@@ -65,7 +67,22 @@ typedef struct {
         char *transport;                /* "tcp" */
         char *traddr;
         guint32 block_size;             /* logical block size, bytes */
+        gint target;                    /* index in targets; -1: its target's side was not recorded */
+        char *no_target_reason;         /* then why: "the target is another machine (10.0.0.2); ..." */
 } NpReportPath;
+
+/* A machine that recorded the target's side. */
+typedef struct {
+        char *name, *kernel;            /* as it calls itself */
+        char *version;                  /* of its ntprof */
+        char *peer;                     /* as this machine calls it; NULL: it is this machine itself */
+        GPtrArray *hooks;               /* of NpReportHook */
+        char *ended_reason;             /* why it ended before the session did; NULL: it did not */
+        guint64 recorded_ns;
+        /* filled in by np_analysis_report(): bounds of (target clock - host clock) */
+        gboolean offset_known;
+        gint64 offset_min_ns, offset_max_ns;
+} NpReportTarget;
 
 /* Weighted time in flight and completed I/Os from /sys/block/<path device>/stat over the session, summed over the paths;
  * valid = FALSE where the kernel doesn't count (iostats off), reason then says so. */
@@ -82,15 +99,14 @@ typedef struct {
         char *ntprof_version;
         char *host_name, *host_kernel, *host_nqn;
         char *subsystem_nqn;
-        char *target_name, *target_kernel;      /* NULL when there is no target side; then no_target_reason */
-        char *no_target_reason;                 /* "the target is another machine (10.0.0.2); ..." */
         gint64 started_realtime_us;
         guint64 duration_ns;                    /* of recording */
         guint32 seed;
         guint32 threshold;                      /* last in force; 0xffffffff = all */
         gboolean threshold_fixed;               /* --sample all or 1/N, not auto */
         GPtrArray *paths;                       /* of NpReportPath */
-        GPtrArray *host_hooks, *target_hooks;   /* of NpReportHook */
+        GPtrArray *targets;                     /* of NpReportTarget */
+        GPtrArray *host_hooks;                  /* of NpReportHook */
         NpReportDiskstats diskstats;
         guint64 commands;                       /* all that passed H2 */
         guint64 sampled;                        /* chosen by the hash at H2 */
@@ -154,12 +170,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReport, np_report_free)
 NpReportHook *np_report_hook_new(const char *boundary, const char *mechanism, const char *symbol);
 NpReportPath *np_report_path_new(const char *namespace_name, const char *path_name, const char *controller,
                                  const char *transport, const char *traddr, guint32 block_size);
+NpReportTarget *np_report_target_new(const char *name, const char *kernel, const char *version, const char *peer);
 NpReportComponent *np_report_component_new(NpComponent component, double mean_ns, const char *reason);
 NpReportStage *np_report_stage_new(NpStage stage);
 NpReportGroup *np_report_group_new(const char *op, const char *namespace_name);
 
-/* NULL when there is a target side. */
-const char *np_report_no_target_reason(const NpReportFacts *facts);
+/* Of the namespace's first path, or of the first there is when namespace_name is NULL. NULL when the target's side of one of its
+ * paths was recorded. */
+const char *np_report_no_target_reason(const NpReportFacts *facts, const char *namespace_name);
 
 /* Of the namespace's first path, NULL when not known. */
 const char *np_report_transport(const NpReport *report, const char *namespace_name);

@@ -87,8 +87,11 @@ static NpReportComponent *component_of(const NpTable *table, const NpReportFacts
         const NpReportHook *merged = merged_hook(facts->host_hooks, (const char *const *) boundaries);
         g_autofree char *reason = NULL;
 
-        if (!merged)
-                merged = merged_hook(facts->target_hooks, (const char *const *) boundaries);
+        for (guint i = 0; !merged && i < facts->targets->len; i++) {
+                const NpReportTarget *target = facts->targets->pdata[i];
+
+                merged = merged_hook(target->hooks, (const char *const *) boundaries);
+        }
 
         if (info->never)
                 reason = g_strdup(info->never);

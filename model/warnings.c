@@ -113,6 +113,22 @@ static void warn_merged(NpReport *report, const GPtrArray *hooks, const char *si
         }
 }
 
+static void warn_targets(NpReport *report)
+{
+        const GPtrArray *targets = report->facts->targets;
+
+        for (guint i = 0; i < targets->len; i++) {
+                const NpReportTarget *target = targets->pdata[i];
+                const char *name = target->peer ? target->peer : target->name;
+                g_autofree char *which = targets->len == 1 || !name ? g_strdup("target") : g_strdup_printf("target %s", name);
+
+                warn_merged(report, target->hooks, which);
+                if (target->ended_reason)
+                        warn(report, "The %s ended after %.1f of %.1f s, so later commands have no target's side: %s.", which,
+                             target->recorded_ns / 1e9, report->facts->duration_ns / 1e9, target->ended_reason);
+        }
+}
+
 static void warn_losses(NpReport *report)
 {
         const NpReportFacts *facts = report->facts;
@@ -206,7 +222,7 @@ void np_report_add_warnings(NpReport *report)
         warn_losses(report);
         warn_untold(report);
         warn_merged(report, report->facts->host_hooks, "host");
-        warn_merged(report, report->facts->target_hooks, "target");
+        warn_targets(report);
         warn_negative_network(report);
         warn_queue_depth(report);
         warn_few(report, P99_RECORDS, 0, "p99 and p99.9 are");

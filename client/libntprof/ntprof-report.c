@@ -158,12 +158,12 @@ guint64 ntprof_report_get_sampled(NtprofReport *self)
  * ntprof_report_has_target:
  * @self: a report
  *
- * Returns: whether the target's side was recorded too
+ * Returns: whether a target recorded its side, of one path at least
  */
 gboolean ntprof_report_has_target(NtprofReport *self)
 {
         g_return_val_if_fail(NTPROF_IS_REPORT(self), FALSE);
-        return !np_report_no_target_reason(self->report->facts);
+        return self->report->facts->targets->len > 0;
 }
 
 /**

@@ -58,17 +58,39 @@ static void add_paths(const Session *s, NpReportFacts *facts)
         for (size_t i = 0; i < info->n_paths; i++) {
                 const NamespacePath *path = info->paths + i;
 
-                g_ptr_array_add(facts->paths, np_report_path_new(info->name, path->disk, path->controller, path->transport,
-                                                                 path->traddr, info->block_size));
+                NpReportPath *reported = np_report_path_new(info->name, path->disk, path->controller, path->transport,
+                                                            path->traddr, info->block_size);
+
+                if (s->has_target)
+                        reported->target = 0;
+                else
+                        reported->no_target_reason = printable(s->no_target_reason);
+                g_ptr_array_add(facts->paths, reported);
         }
+}
+
+/* A local target only, so far. */
+static void add_target(const Session *s, NpReportFacts *facts)
+{
+        NpReportTarget *target;
+
+        if (!s->has_target)
+                return;
+        target = np_report_target_new(s->backend->machine, s->backend->kernel, NTPROF_VERSION, NULL);
+        target->recorded_ns = s->recorded_ns;
+        g_ptr_array_add(facts->targets, target);
 }
 
 static void add_hooks(const Session *s, NpReportFacts *facts)
 {
+        NpReportTarget *target = facts->targets->len > 0 ? facts->targets->pdata[0] : NULL;
+
         for (guint i = 0; i < s->hooks->len; i++) {
                 const SessionHook *hook = &g_array_index(s->hooks, SessionHook, i);
 
-                g_ptr_array_add(hook->target ? facts->target_hooks : facts->host_hooks,
+                if (hook->target && !target)
+                        continue;
+                g_ptr_array_add(hook->target ? target->hooks : facts->host_hooks,
                                 np_report_hook_new(hook->boundary, hook->mechanism, hook->symbol));
         }
 }
@@ -105,13 +127,6 @@ static NpReportFacts *make_facts(Session *s)
         facts->host_kernel = g_strdup(s->backend->kernel);
         facts->host_nqn = printable(s->namespace->paths[0].hostnqn);
         facts->subsystem_nqn = printable(s->namespace->subsystem_nqn);
-        if (s->has_target) {
-                /* A local target only, so far. */
-                facts->target_name = g_strdup(s->backend->machine);
-                facts->target_kernel = g_strdup(s->backend->kernel);
-        } else
-                facts->no_target_reason = printable(s->no_target_reason);
-
         facts->started_realtime_us = s->started_realtime_usec;
         facts->duration_ns = s->recorded_ns;
         facts->seed = namespace_seed(s->namespace->paths[0].hostnqn);
@@ -121,6 +136,7 @@ static NpReportFacts *make_facts(Session *s)
         facts->sampled = s->counters->host[NP_C_SAMPLED];
 
         add_paths(s, facts);
+        add_target(s, facts);
         add_hooks(s, facts);
         session_count_losses(s, facts->losses);
 

@@ -161,7 +161,7 @@ static void on_target_record(const struct np_target_record *record, void *userda
 {
         Session *s = userdata;
 
-        np_analysis_add_target(s->analysis, record);
+        np_analysis_add_target(s->analysis, 0, record);
 }
 
 static int read_counters(Session *s)
@@ -183,7 +183,8 @@ static int read_counters(Session *s)
  * higher than it was. */
 static int set_threshold(Session *s, uint64_t since_ns)
 {
-        np_analysis_target_threshold(s->analysis, since_ns, s->sampling.threshold);
+        if (s->has_target)
+                np_analysis_target_threshold(s->analysis, 0, since_ns, s->sampling.threshold);
         return s->capture->ops->set_threshold(s->capture, s->sampling.threshold);
 }
 
@@ -508,6 +509,8 @@ int session_new(sd_event *event, Backend *backend, const SessionObserver *observ
         if (!s->has_target && !s->no_target_reason)
                 s->no_target_reason = g_strdup(s->namespace->no_target_reason);
         s->analysis = np_analysis_new(s->has_target);
+        for (size_t i = 0; s->has_target && i < s->namespace->n_paths; i++)
+                np_analysis_set_target(s->analysis, i, 0);
 
         r = sd_event_add_defer(event, &s->start_source, on_start, s);
         if (r < 0)

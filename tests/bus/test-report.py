@@ -45,13 +45,13 @@ def stages(entry: dict) -> dict[str, float]:
 def facts_are_those_of_the_recording(service: Service) -> None:
     report = reported(service, make_replay.recording())
     assert report["schema"] == "org.ntprof.report/1"
-    assert report["host"]["name"] == report["target"]["name"] == "host-a"
+    assert report["host"]["name"] == report["targets"][0]["name"] == "host-a"
     assert report["host"]["kernel"] == "6.1.0-test-amd64" and report["host"]["nqn"] == make_replay.HOSTNQN
     assert report["subsystem_nqn"] == make_replay.SUBSYSNQN
     assert report["paths"] == [{"namespace": "nvme6n1", "device": "nvme6c6n1", "controller": "nvme6", "transport": "tcp",
-                                "traddr": "10.0.0.2", "block_size_bytes": 512}], report["paths"]
+                                "traddr": "10.0.0.2", "block_size_bytes": 512, "target": 0}], report["paths"]
     assert report["host"]["hooks"][2] == {"boundary": "H3", "mechanism": "fexit", "symbol": "nvme_tcp_try_send"}
-    assert [h["boundary"] for h in report["target"]["hooks"]] == ["T1", "T9"]
+    assert [h["boundary"] for h in report["targets"][0]["hooks"]] == ["T1", "T9"]
     session = report["session"]
     assert session["duration_ns"] == 2_000_000_000 and session["seed"] == make_replay.SEED
     assert session["threshold"] == 0xFFFFFFFF and session["threshold_fixed"] is True
@@ -103,7 +103,8 @@ def without_the_disks_counts_it_says_why(service: Service) -> None:
 @tap.case
 def without_a_target_it_says_why(service: Service) -> None:
     report = reported(service, make_replay.recording(has_target=False))
-    assert report["target"] is None and report["target_reason"] == "the target is another machine (10.0.0.2)"
+    assert report["targets"] == [] and report["paths"][0]["target"] is None
+    assert report["paths"][0]["target_reason"] == "the target is another machine (10.0.0.2)"
     entry = group(report, "read", with_target=False)
     assert entry["joined"] == 0 and set(stages(entry)) == {"host_block", "host_driver", "network_target"}
     assert stages(entry)["network_target"] == group(report, "read", False)["latency"]["mean_ns"] - 9000

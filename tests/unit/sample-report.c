@@ -12,10 +12,11 @@ NpReportFacts *sample_facts(gboolean with_target)
         facts->host_nqn = g_strdup("nqn.2014-08.org.nvmexpress:uuid:3b2e5f0c-9a1d-4d8e-8f57-0c6a2b9d1e44");
         facts->subsystem_nqn = g_strdup("nqn.2014-08.org.example:disks");
         if (with_target) {
-                facts->target_name = g_strdup("beta");
-                facts->target_kernel = g_strdup("6.1.0-37-amd64");
-        } else
-                facts->no_target_reason = g_strdup("the target is another machine (192.0.2.7); only this machine's side is recorded");
+                NpReportTarget *target = np_report_target_new("beta", "6.1.0-37-amd64", "0.1.0", "stor-a");
+
+                target->recorded_ns = G_GUINT64_CONSTANT(10002000000);
+                g_ptr_array_add(facts->targets, target);
+        }
         facts->started_realtime_us = G_GINT64_CONSTANT(1796025600000000);
         facts->duration_ns = G_GUINT64_CONSTANT(10002000000);
         facts->seed = 0x1234abcd;
@@ -28,14 +29,38 @@ NpReportFacts *sample_facts(gboolean with_target)
         return facts;
 }
 
+void sample_target(NpReportFacts *facts, guint path, gboolean recorded)
+{
+        NpReportPath *p = facts->paths->pdata[path];
+
+        p->target = recorded ? 0 : -1;
+        if (!recorded)
+                p->no_target_reason = g_strdup("the target is another machine (192.0.2.7); only this machine's side is recorded");
+}
+
 static void add_path(NpReportFacts *facts, const char *namespace_name, const char *device, const char *transport)
 {
         g_ptr_array_add(facts->paths, np_report_path_new(namespace_name, device, "nvme6", transport, "192.0.2.7", 512));
+        sample_target(facts, facts->paths->len - 1, facts->targets->len > 0);
+}
+
+static GPtrArray *target_hooks(NpReportFacts *facts)
+{
+        return ((NpReportTarget *) facts->targets->pdata[0])->hooks;
 }
 
 static void add_hook(GPtrArray *hooks, const char *boundary, const char *mechanism, const char *symbol)
 {
         g_ptr_array_add(hooks, np_report_hook_new(boundary, mechanism, symbol));
+}
+
+static void set_offset(NpReportFacts *facts, gint64 min_ns, gint64 max_ns)
+{
+        NpReportTarget *target = facts->targets->pdata[0];
+
+        target->offset_known = TRUE;
+        target->offset_min_ns = min_ns;
+        target->offset_max_ns = max_ns;
 }
 
 static NpReportStage *add_stage(NpReportGroup *group, NpStage id, double mean_ns)
@@ -82,7 +107,8 @@ static NpReport *make_joined(void)
 
         add_path(facts, "nvme6n1", "nvme6c6n1", "rdma");
         add_hook(facts->host_hooks, "H2", "tp_btf", "nvme_setup_cmd");
-        add_hook(facts->target_hooks, "T1", "tp_btf", "nvmet_req_init");
+        add_hook(target_hooks(facts), "T1", "tp_btf", "nvmet_req_init");
+        set_offset(facts, G_GINT64_CONSTANT(17999000012300), G_GINT64_CONSTANT(17999000012345));
         report = np_report_new(facts);
 
         group = add_group(report, "read", 4096, 13300, 3066);

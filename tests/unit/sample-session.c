@@ -10,7 +10,18 @@ NpReportFacts *sample_session_facts(gboolean with_target)
         g_ptr_array_add(facts->paths, np_report_path_new("nvme6n1", "nvme6c6n1", "nvme6", "tcp", "192.0.2.7", 512));
         g_ptr_array_add(facts->paths, np_report_path_new("nvme6n1", "nvme6c7n1", "nvme7", "tcp", "192.0.2.8", 512));
         g_ptr_array_add(facts->paths, np_report_path_new("nvme7n1", "nvme7n1", "nvme8", "tcp", "192.0.2.9", 512));
+        for (guint i = 0; i < facts->paths->len; i++)
+                sample_target(facts, i, with_target);
         return facts;
+}
+
+NpAnalysis *sample_analysis(gboolean with_target)
+{
+        NpAnalysis *a = np_analysis_new(with_target ? 1 : 0);
+
+        for (guint i = 0; with_target && i < NP_FILTERS_MAX; i++)
+                np_analysis_set_target(a, i, 0);
+        return a;
 }
 
 TestCommand sample_command(TestKind kind, guint i, guint64 extra_ns)

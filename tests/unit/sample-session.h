@@ -18,6 +18,9 @@ NpReportFacts *sample_session_facts(gboolean with_target);
 /* The i-th command, at its own time and address; storage takes extra_ns longer than in records.c. */
 TestCommand sample_command(TestKind kind, guint i, guint64 extra_ns);
 
+/* With one target that records all paths, or with none. */
+NpAnalysis *sample_analysis(gboolean with_target);
+
 /* Finishes and reports. */
 NpReport *sample_report_of(NpAnalysis *a, gboolean with_target);
 const NpReportGroup *sample_group(const NpReport *report, guint i);

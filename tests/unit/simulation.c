@@ -132,5 +132,9 @@ void test_take(const struct np_host_record *host, const struct np_target_record 
 
 guint64 test_outcome_total(const TestOutcome *o)
 {
-        return o->right + o->wrong + o->unjoined[0] + o->unjoined[1] + o->unjoined[2];
+        guint64 total = o->right + o->wrong;
+
+        for (guint i = 0; i < NP_UNJOINED_COUNT; i++)
+                total += o->unjoined[i];
+        return total;
 }

@@ -36,7 +36,7 @@ static guint64 sum_of_commands(const NpReport *report)
 
 static void test_twelve_sizes(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         add_sizes(a, 0, 0, 12);
@@ -53,7 +53,7 @@ static void test_twelve_sizes(void)
 static void test_kinds_without_a_slot(void)
 {
         for (guint overflow = 0; overflow <= 20; overflow += 10) {
-                g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+                g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
                 g_autoptr(NpReportFacts) facts = sample_session_facts(FALSE);
                 g_autoptr(NpReport) report = NULL;
 
@@ -103,7 +103,7 @@ static void check_thirteen(const NpReport *report)
 
 static void test_thirteen_sizes(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         add_sizes(a, 0, 0, 13);
@@ -114,7 +114,7 @@ static void test_thirteen_sizes(void)
 /* Seven sizes by one path and six by the other. */
 static void test_thirteen_sizes_of_two_paths(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         add_sizes(a, 0, 0, 7);
@@ -126,7 +126,7 @@ static void test_thirteen_sizes_of_two_paths(void)
 /* One path has too many sizes, the other few: those go into the same buckets. */
 static void test_bucketed_and_exact_paths(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         add_records(a, 1, 0, 1);
@@ -140,7 +140,7 @@ static void test_bucketed_and_exact_paths(void)
 /* Not one command of most sizes was sampled, yet they count: or the groups would change with the rate of sampling. */
 static void test_sizes_not_sampled(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         add_sizes(a, 0, 7, 1);
@@ -155,7 +155,7 @@ static void test_sizes_not_sampled(void)
 
 static void test_many_sizes(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         add_sizes(a, 0, 0, 65536);
@@ -168,7 +168,7 @@ static void test_many_sizes(void)
 
 static void test_operations_and_namespaces(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         for (guint i = 0; i < 40; i++) {
@@ -203,7 +203,7 @@ static void test_operations_and_namespaces(void)
 /* Without a count of the kind, the weights tell how many there were. */
 static void test_no_count(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         for (guint i = 0; i < 10; i++) {

@@ -13,7 +13,7 @@ static void assert_close(double a, double b)
 
 static void add(NpAnalysis *a, const TestCommand *c)
 {
-        np_analysis_add_target(a, &c->target);
+        np_analysis_add_target(a, 0, &c->target);
         np_analysis_add_host(a, &c->host);
 }
 
@@ -37,7 +37,7 @@ static const NpReportComponent *component_of(const NpReportGroup *group, NpCompo
 
 static void test_host_only(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *group;
 
@@ -76,7 +76,7 @@ static void test_host_only(void)
 
 static void test_quantiles(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReport) report = NULL;
 
         for (guint i = 0; i < 1000; i++) {
@@ -93,7 +93,7 @@ static void test_quantiles(void)
 
 static void test_joined(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *group;
         double shares = 0, means = 0, depths = 0;
@@ -136,7 +136,7 @@ static void test_joined(void)
 /* A quarter has no target record and is slower: two tables, one count of all commands, one queue depth of all. */
 static void test_leftovers(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *joined, *rest;
 
@@ -144,7 +144,7 @@ static void test_leftovers(void)
                 TestCommand c = sample_command(TEST_READ, i, i % 4 == 0 ? 100000 : 0);
 
                 if (i % 4 != 0)
-                        np_analysis_add_target(a, &c.target);
+                        np_analysis_add_target(a, 0, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
         np_analysis_set_commands(a, 0, READ, 7, 5000);
@@ -170,7 +170,7 @@ static void test_leftovers(void)
 
 static void test_target_defect(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
 
         for (guint i = 0; i < 10; i++) {
@@ -193,7 +193,7 @@ static void test_target_defect(void)
 static void test_host_losses(gconstpointer data)
 {
         gboolean with_target = GPOINTER_TO_INT(data);
-        g_autoptr(NpAnalysis) a = np_analysis_new(with_target);
+        g_autoptr(NpAnalysis) a = sample_analysis(with_target);
         g_autoptr(NpReport) report = NULL;
 
         for (guint i = 0; i < 30; i++) {
@@ -223,7 +223,7 @@ static void test_host_losses(gconstpointer data)
                         break;
                 }
                 if (with_target)
-                        np_analysis_add_target(a, &c.target);
+                        np_analysis_add_target(a, 0, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
         report = sample_report_of(a, with_target);
@@ -241,7 +241,7 @@ static void test_host_losses(gconstpointer data)
 /* What the daemon counted comes first, what the analysis found is added. */
 static void test_losses_add_up(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(FALSE);
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
         g_autoptr(NpReportFacts) facts = sample_session_facts(FALSE);
         g_autoptr(NpReport) report = NULL;
         TestCommand c = sample_command(TEST_READ, 1, 0);
@@ -258,7 +258,7 @@ static void test_losses_add_up(void)
 static void test_weights(gconstpointer data)
 {
         gboolean with_target = GPOINTER_TO_INT(data);
-        g_autoptr(NpAnalysis) a = np_analysis_new(with_target);
+        g_autoptr(NpAnalysis) a = sample_analysis(with_target);
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *group;
 
@@ -271,7 +271,7 @@ static void test_weights(gconstpointer data)
                 if (!with_target && quarter)
                         c.host.header.threshold = 1u << 30;
                 if (with_target)
-                        np_analysis_add_target(a, &c.target);
+                        np_analysis_add_target(a, 0, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
         np_analysis_set_commands(a, 0, READ, 7, 700);
@@ -287,18 +287,18 @@ static void test_weights(gconstpointer data)
 /* The target sampled a tenth, the host all: the tenth stands for the rest. */
 static void test_threshold_leaves_out(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
         const guint32 tenth = 0x19999999;
         guint both = 0;
 
-        np_analysis_target_threshold(a, 1, tenth);
+        np_analysis_target_threshold(a, 0, 1, tenth);
         for (guint i = 0; i < 1000; i++) {
                 TestCommand c = sample_command(TEST_READ, i, 0);
 
                 c.target.header.threshold = tenth;
                 if (c.host.header.hash < tenth) {
-                        np_analysis_add_target(a, &c.target);
+                        np_analysis_add_target(a, 0, &c.target);
                         both++;
                 }
                 np_analysis_add_host(a, &c.host);
@@ -316,7 +316,7 @@ static void test_threshold_leaves_out(void)
 
 static void test_negative_network(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
 
         for (guint i = 0; i < 10; i++) {
@@ -334,7 +334,7 @@ static void test_negative_network(void)
 
 static void test_absent_components(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReportFacts) facts = sample_session_facts(TRUE);
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *group;
@@ -360,7 +360,7 @@ static void test_absent_components(void)
 /* While the session records, and again at its end. */
 static void test_report_so_far(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReportFacts) facts = sample_session_facts(TRUE);
         g_autoptr(NpReport) first = NULL, last = NULL;
 
@@ -384,7 +384,7 @@ static void test_report_so_far(void)
 
 static void test_nothing(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = sample_report_of(a, TRUE);
         g_autofree char *text = np_report_to_text(report);
 
@@ -395,7 +395,7 @@ static void test_nothing(void)
 /* A report that was made can be read. */
 static void test_round_trip(void)
 {
-        g_autoptr(NpAnalysis) a = np_analysis_new(TRUE);
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL, again = NULL;
         g_autofree char *json = NULL, *text = NULL, *text_again = NULL;
         g_autoptr(GError) error = NULL;
@@ -404,7 +404,7 @@ static void test_round_trip(void)
                 TestCommand c = sample_command(i % TEST_KIND_COUNT, i, i * 77);
 
                 if (i % 11 != 0)
-                        np_analysis_add_target(a, &c.target);
+                        np_analysis_add_target(a, 0, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
         report = sample_report_of(a, TRUE);

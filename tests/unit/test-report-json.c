@@ -100,7 +100,11 @@ static const Bad bad[] = {
         { "\"host\"", "\"x\"", NP_REPORT_ERROR_INVALID, "host: missing" },
         { "\"kernel\"", "\"x\"", NP_REPORT_ERROR_INVALID, "host.kernel: missing" },
         { "\"boundary\"", "\"x\"", NP_REPORT_ERROR_INVALID, "host.hooks[0].boundary: missing" },
-        { "\"target\"", "\"x\"", NP_REPORT_ERROR_INVALID, "target: missing" },
+        { "\"targets\"", "\"x\"", NP_REPORT_ERROR_INVALID, "targets: missing" },
+        { "\"peer\"", "\"x\"", NP_REPORT_ERROR_INVALID, "targets[0].peer: missing" },
+        { "\"ended_early\"", "\"x\"", NP_REPORT_ERROR_INVALID, "targets[0].ended_early: missing" },
+        { "\"clock_offset\"", "\"x\"", NP_REPORT_ERROR_INVALID, "targets[0].clock_offset: missing" },
+        { "\"target\"", "\"x\"", NP_REPORT_ERROR_INVALID, "paths[0].target: missing" },
         { "\"paths\"", "\"x\"", NP_REPORT_ERROR_INVALID, "paths: missing" },
         { "\"traddr\"", "\"x\"", NP_REPORT_ERROR_INVALID, "paths[0].traddr: missing" },
         { "\"queue_depth\"", "\"x\"", NP_REPORT_ERROR_INVALID, "queue_depth: missing" },
@@ -133,6 +137,11 @@ static const Bad bad[] = {
         { "\"warnings\" : []", "\"warnings\" : [ 1 ]", NP_REPORT_ERROR_INVALID, "warnings[0]: must be a string" },
         { "\"warnings\" : []", "\"warnings\" : [ null ]", NP_REPORT_ERROR_INVALID, "warnings[0]: must be a string" },
         { "\"groups\" : [", "\"groups\" : [ 1, ", NP_REPORT_ERROR_INVALID, "groups[0]: must be an object" },
+        { "\"targets\" : [", "\"targets\" : [ null, ", NP_REPORT_ERROR_INVALID, "targets[0]: must be an object" },
+        { "\"stor-a\"", "[]", NP_REPORT_ERROR_INVALID, "targets[0].peer: must be a string" },
+        { "\"clock_offset\" : {", "\"clock_offset\" : [ {} ], \"x\" : {", NP_REPORT_ERROR_INVALID,
+          "targets[0].clock_offset: must be an object" },
+        { "\"target\" : 0", "\"target\" : \"stor-a\"", NP_REPORT_ERROR_INVALID, "paths[0].target: must be a whole number" },
         { "\"hooks\" : [", "\"hooks\" : [ [], ", NP_REPORT_ERROR_INVALID, "host.hooks[0]: must be an object" },
 
         /* out of range */
@@ -145,6 +154,10 @@ static const Bad bad[] = {
         { "\"mean_ns\" : 490.0", "\"mean_ns\" : -1e999", NP_REPORT_ERROR_INVALID, "groups[0].stages[0].mean_ns" },
 
         /* what doesn't fit together */
+        { "\"target\" : 0", "\"target\" : 1", NP_REPORT_ERROR_INVALID, "paths[0].target: must be from 0 to 0" },
+        { "\"target\" : 0", "\"target\" : -1", NP_REPORT_ERROR_INVALID, "paths[0].target: must be from 0 to 0" },
+        { "\"target\" : 0", "\"target\" : null", NP_REPORT_ERROR_INVALID, "paths[0].target_reason: missing" },
+        { "17999000012345", "17999000012222", NP_REPORT_ERROR_INVALID, "targets[0].clock_offset.max_ns: must be from 17999000012300" },
         { "\"id\" : \"network\"", "\"id\" : \"network_target\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].id" },
         { "\"with_target\" : true", "\"with_target\" : false", NP_REPORT_ERROR_INVALID, "has 5 elements, must have 3" },
         { "\"largest\" : \"storage\"", "\"largest\" : \"network_target\"", NP_REPORT_ERROR_INVALID, "groups[0].largest" },
@@ -152,8 +165,8 @@ static const Bad bad[] = {
 
         /* what would steer a terminal */
         { "\"read\"", "\"\\u001b]0;x\\u0007\"", NP_REPORT_ERROR_INVALID, "groups[0].op: holds control characters" },
-        { "\"beta\"", "\"a\\nb\"", NP_REPORT_ERROR_INVALID, "target.name: holds control characters" },
-        { "\"beta\"", "\"a\xc2\x9b" "31m\"", NP_REPORT_ERROR_INVALID, "target.name: holds control characters" },
+        { "\"beta\"", "\"a\\nb\"", NP_REPORT_ERROR_INVALID, "targets[0].name: holds control characters" },
+        { "\"beta\"", "\"a\xc2\x9b" "31m\"", NP_REPORT_ERROR_INVALID, "targets[0].name: holds control characters" },
 };
 
 static void check_refused(const char *json, gssize length, NpReportError code, const char *message)
@@ -223,7 +236,7 @@ static void test_too_much(void)
         check_refused(quoted, -1, NP_REPORT_ERROR_SCHEMA, "schema is");
         check_refused(huge, -1, NP_REPORT_ERROR_SYNTAX, "longer");
         check_refused(many_warnings, -1, NP_REPORT_ERROR_INVALID, "warnings: has 2001 elements");
-        check_refused(long_names, -1, NP_REPORT_ERROR_INVALID, "target.name: longer");
+        check_refused(long_names, -1, NP_REPORT_ERROR_INVALID, "targets[0].name: longer");
 }
 
 /* A newer version may tell more. */

@@ -92,6 +92,7 @@ static void no_report(Fixture *f, const char *why)
 static void test_from_start_to_report(Fixture *f, gconstpointer data)
 {
         g_autoptr(NpReport) r = NULL;
+        const NpReportTarget *target;
 
         start_all(f);
         g_assert_cmpint(f->session->state, ==, SESSION_PREPARING);
@@ -118,13 +119,16 @@ static void test_from_start_to_report(Fixture *f, gconstpointer data)
         r = report(f);
         g_assert_cmpstr(r->facts->session_id, ==, "1");
         g_assert_cmpstr(r->facts->host_name, ==, "host-a");
-        g_assert_cmpstr(r->facts->target_kernel, ==, "6.1.0-test");
+        g_assert_cmpuint(r->facts->targets->len, ==, 1);
+        target = r->facts->targets->pdata[0];
+        g_assert_cmpstr(target->kernel, ==, "6.1.0-test");
+        g_assert_null(target->peer);
         g_assert_cmpuint(r->facts->duration_ns, ==, f->session->recorded_ns);
         g_assert_true(r->facts->diskstats.valid);
         g_assert_cmpuint(r->facts->diskstats.ios, ==, 100);
         g_assert_cmpfloat_with_epsilon(r->facts->diskstats.avg_qd, 200e6 / r->facts->duration_ns, 1e-3);
         g_assert_cmpuint(r->facts->host_hooks->len, ==, 1);
-        g_assert_cmpuint(r->facts->target_hooks->len, ==, 1);
+        g_assert_cmpuint(target->hooks->len, ==, 1);
         g_assert_cmpuint(r->facts->paths->len, ==, 2);
         g_assert_true(r->facts->threshold_fixed);
         g_assert_cmpuint(r->groups->len, ==, 2);
@@ -162,8 +166,8 @@ static void test_without_a_target(Fixture *f, gconstpointer data)
         session_stop(f->session);
         g_assert_true(run(f, SESSION_FINISHED, 5000));
         r = report(f);
-        g_assert_null(r->facts->target_name);
-        g_assert_cmpstr(r->facts->no_target_reason, ==, f->fake->no_target_reason);
+        g_assert_cmpuint(r->facts->targets->len, ==, 0);
+        g_assert_cmpstr(np_report_no_target_reason(r->facts, NULL), ==, f->fake->no_target_reason);
         g_assert_cmpuint(f->session->losses[NP_LOSS_NO_TARGET], ==, 0);
         g_assert_cmpuint(r->groups->len, ==, 1);
 }

@@ -155,7 +155,7 @@ static void test_merged(void)
         expect(report, "The host's kernel has no hook for H4 (R2T being processed), so it is merged into its neighbour: it is "
                        "inlined.");
         g_ptr_array_set_size(report->facts->host_hooks, 0);
-        g_ptr_array_add(report->facts->target_hooks, np_report_hook_new("T5", "merged", NULL));
+        g_ptr_array_add(((NpReportTarget *) report->facts->targets->pdata[0])->hooks, np_report_hook_new("T5", "merged", NULL));
         expect(report, "The target's kernel has no hook for T5 (request issued to the drive)");
 }
 
