@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include "../../shared/peer-config.h"
+
 typedef struct OptionInfo {
         const char *key;
         const char *type;
@@ -41,12 +43,35 @@ static int set_keep(const void *value, SessionOptions *options, Error *error)
         return 0;
 }
 
+static int set_peer(const void *value, SessionOptions *options, Error *error)
+{
+        const char *name = *(const char *const *) value;
+        _cleanup_free_ char *quoted = NULL;
+
+        if (np_peer_name_valid(name)) {
+                options->peer = g_strdup(name);
+                return 0;
+        }
+
+        quoted = error_quote(name);
+        return error_set(error, NTPROF_ERROR_INVALID_OPTION,
+                         "peer: %s cannot be the name of a paired machine; 'ntprofctl peer list' shows them", quoted);
+}
+
+static int set_no_target(const void *value, SessionOptions *options, Error *error)
+{
+        options->no_target = *(const int *) value;
+        return 0;
+}
+
 /* The options of StartSession(): documented in dbus/org.ntprof1.Manager.xml. */
 static const OptionInfo session_options[] = {
         { "namespace",     "s", set_namespace },
         { "duration-usec", "t", set_duration },
         { "sample",        "s", set_sample },
         { "keep",          "b", set_keep },
+        { "peer",          "s", set_peer },
+        { "no-target",     "b", set_no_target },
 };
 
 static const OptionInfo *find_option(const OptionInfo *table, size_t n, const char *key)

@@ -117,7 +117,7 @@ int service_new(sd_event *event, const char *address, Backend *backend, Service 
         service->observer = session_bus_observer;
         service->observer.userdata = service;
 
-        r = session_manager_new(event, backend, &service->observer, &service->sessions);
+        r = session_manager_new(event, backend, NULL, &service->observer, &service->sessions);
         if (r < 0)
                 return r;
 

@@ -159,7 +159,7 @@ static int property_bool(sd_bus *bus, const char *path, const char *interface, c
 {
         const Session *s = userdata;
 
-        return sd_bus_message_append(reply, "b", g_str_equal(property, "Keep") ? s->options.keep : s->has_target);
+        return sd_bus_message_append(reply, "b", g_str_equal(property, "Keep") ? s->options.keep : session_has_target(s));
 }
 
 static int property_owner(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
@@ -189,19 +189,62 @@ static int property_lost(sd_bus *bus, const char *path, const char *interface, c
         return sd_bus_message_close_container(reply);
 }
 
+/* prefix: the machine's name, or NULL for this one. */
+static int append_hooks(sd_bus_message *reply, const char *prefix, const GArray *hooks)
+{
+        for (guint i = 0; i < hooks->len; i++) {
+                const SessionHook *hook = &g_array_index(hooks, SessionHook, i);
+                _cleanup_free_ char *boundary = prefix ? g_strdup_printf("%s: %s", prefix, hook->boundary) : NULL;
+                int r;
+
+                r = sd_bus_message_append(reply, "(sss)", boundary ?: hook->boundary, hook->mechanism, hook->symbol);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 static int property_hooks(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
                           void *userdata, sd_bus_error *ret_error)
 {
         const Session *s = userdata;
+        const GPtrArray *targets = targets_list(s->targets);
         int r;
 
         r = sd_bus_message_open_container(reply, SD_BUS_TYPE_ARRAY, "(sss)");
         if (r < 0)
                 return r;
-        for (guint i = 0; i < s->hooks->len; i++) {
-                const SessionHook *hook = &g_array_index(s->hooks, SessionHook, i);
+        r = append_hooks(reply, NULL, s->hooks);
+        for (guint i = 0; r >= 0 && i < targets->len; i++) {
+                const SessionTarget *target = targets->pdata[i];
 
-                r = sd_bus_message_append(reply, "(sss)", hook->boundary, hook->mechanism, hook->symbol);
+                r = append_hooks(reply, target->peer, target->hooks);
+        }
+        if (r < 0)
+                return r;
+        return sd_bus_message_close_container(reply);
+}
+
+static int property_targets(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                            void *userdata, sd_bus_error *ret_error)
+{
+        static const char *const states[] = {
+                [TARGET_CONNECTING] = "connecting",
+                [TARGET_READY] = "connecting",
+                [TARGET_RECORDING] = "recording",
+                [TARGET_ENDED] = "ended",
+        };
+        const Session *s = userdata;
+        const GPtrArray *targets = targets_list(s->targets);
+        int r;
+
+        r = sd_bus_message_open_container(reply, SD_BUS_TYPE_ARRAY, "(sss)");
+        if (r < 0)
+                return r;
+        for (guint i = 0; i < targets->len; i++) {
+                const SessionTarget *target = targets->pdata[i];
+
+                r = sd_bus_message_append(reply, "(sss)", target->peer ?: "", states[target->state], target->reason ?: "");
                 if (r < 0)
                         return r;
         }
@@ -234,13 +277,14 @@ static const sd_bus_vtable session_vtable[] = {
         SD_BUS_PROPERTY("Joined", "t", property_number, 0, CHANGES),
         SD_BUS_PROPERTY("Lost", "a{st}", property_lost, 0, CHANGES),
         SD_BUS_PROPERTY("HasTarget", "b", property_bool, 0, CHANGES),
+        SD_BUS_PROPERTY("Targets", "a(sss)", property_targets, 0, CHANGES),
         SD_BUS_PROPERTY("Hooks", "a(sss)", property_hooks, 0, CHANGES),
         SD_BUS_VTABLE_END,
 };
 
 /* What each kind of change is called on the bus. */
 static const struct {
-        SessionChange change;
+        unsigned change;                /* of SessionChange */
         const char *property;
 } changes[] = {
         { SESSION_CHANGED_STATE, "State" },
@@ -252,8 +296,9 @@ static const struct {
         { SESSION_CHANGED_COUNTERS, "Sampled" },
         { SESSION_CHANGED_COUNTERS, "Joined" },
         { SESSION_CHANGED_COUNTERS, "Lost" },
-        { SESSION_CHANGED_HOOKS, "HasTarget" },
-        { SESSION_CHANGED_HOOKS, "Hooks" },
+        { SESSION_CHANGED_HOOKS | SESSION_CHANGED_TARGETS, "HasTarget" },
+        { SESSION_CHANGED_HOOKS | SESSION_CHANGED_TARGETS, "Hooks" },
+        { SESSION_CHANGED_STATE | SESSION_CHANGED_TARGETS, "Targets" },
 };
 
 static void answer_stops(SessionContext *context)

@@ -273,7 +273,7 @@ static int backend_open(Backend *b, const NamespaceInfo *info, CaptureConfig *co
         c->facts->kernel = g_strdup(b->kernel);
         c->facts->namespace = namespace_info_copy(info);
         c->facts->has_target = config->n_target_filters > 0;
-        c->facts->no_target_reason = g_strdup(*ret_no_target_reason ?: info->no_target_reason);
+        c->facts->no_target_reason = g_strdup(*ret_no_target_reason ?: info->paths[0].no_target_reason);
         (void) inner->ops->inspect(inner, &c->facts->inspection, NULL);
         *ret = &c->capture;
         return 0;

@@ -100,46 +100,48 @@ static bool namespace_is_enabled(const NamespaceRoots *roots, const NamespaceInf
                               info->nsid) >= 0 && g_str_equal(enable, "1");
 }
 
-void local_target_find(const NamespaceRoots *roots, NamespaceInfo *info)
+/* Whether configfs could be looked into. */
+static int mark_exported(const NamespaceRoots *roots, NamespaceInfo *info)
 {
-        const NamespacePath *first = info->paths;
-        bool exported = false, any = false;
         char **ports;
         int r;
 
         /* An NQN is a name below a directory here; one with a slash cannot be a subsystem of configfs. */
-        r = strchr(info->subsystem_nqn, '/') ? -ENOENT : list_directory(&ports, NULL, NULL, "%s/nvmet/ports", roots->configfs);
-        if (r >= 0) {
-                for (char **port = ports; *port; port++) {
-                        if (!path_exists("%s/nvmet/ports/%s/subsystems/%s", roots->configfs, *port, info->subsystem_nqn))
-                                continue;
-                        for (size_t i = 0; i < info->n_paths; i++)
-                                if (port_has_address(roots, *port, info->paths + i)) {
-                                        exported = true;
-                                        info->paths[i].local = true;
-                                }
-                }
-                g_strfreev(ports);
-        }
+        if (strchr(info->subsystem_nqn, '/'))
+                return 0;
+        r = list_directory(&ports, NULL, NULL, "%s/nvmet/ports", roots->configfs);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return r;
 
-        if (exported && !namespace_is_enabled(roots, info)) {
+        for (char **port = ports; *port; port++) {
+                if (!path_exists("%s/nvmet/ports/%s/subsystems/%s", roots->configfs, *port, info->subsystem_nqn))
+                        continue;
                 for (size_t i = 0; i < info->n_paths; i++)
-                        info->paths[i].local = false;
-                info->no_target_reason = g_strdup_printf("this machine exports subsystem %s, but namespace %u of it is not "
-                                                         "enabled; only the host's side was recorded",
-                                                         info->subsystem_nqn, info->nsid);
-                return;
+                        info->paths[i].exported_here |= port_has_address(roots, *port, info->paths + i);
         }
+        g_strfreev(ports);
+        return 0;
+}
 
-        for (size_t i = 0; i < info->n_paths; i++)
-                any |= info->paths[i].local;
-        if (any)
-                return;
+void local_target_find(const NamespaceRoots *roots, NamespaceInfo *info)
+{
+        int r = mark_exported(roots, info);
 
-        if (r < 0 && r != -ENOENT)
-                info->no_target_reason = g_strdup_printf("whether the target is this machine is not known (%s/nvmet: %s); only "
-                                                         "the host's side was recorded", roots->configfs, g_strerror(-r));
-        else
-                info->no_target_reason = g_strdup_printf("the target is another machine (%s); only the host's side was recorded",
-                                                         first->traddr);
+        for (size_t i = 0; i < info->n_paths; i++) {
+                NamespacePath *path = info->paths + i;
+
+                path->local = path->exported_here && namespace_is_enabled(roots, info);
+                if (path->local)
+                        continue;
+                if (path->exported_here)
+                        path->no_target_reason = g_strdup_printf("this machine exports subsystem %s, but namespace %u of it is "
+                                                                 "not enabled", info->subsystem_nqn, info->nsid);
+                else if (r < 0)
+                        path->no_target_reason = g_strdup_printf("whether the target is this machine is not known (%s/nvmet: %s)",
+                                                                 roots->configfs, g_strerror(-r));
+                else
+                        path->no_target_reason = g_strdup_printf("the target is another machine (%s)", path->traddr);
+        }
 }

@@ -3,6 +3,6 @@
 
 #include "namespace.h"
 
-/* Marks the paths whose target is this machine's kernel (nvmet, by its configfs), and sets no_target_reason when none is.
+/* Marks the paths whose target is this machine's kernel (nvmet, by its configfs), and tells of the others why they are not.
  * The target may live in another network namespace, so its address need not be one of ours. */
 void local_target_find(const NamespaceRoots *roots, NamespaceInfo *info);

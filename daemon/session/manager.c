@@ -10,17 +10,20 @@
 struct SessionManager {
         sd_event *event;
         Backend *backend;
+        RemoteFinder *finder;
         const SessionObserver *observer;
         GPtrArray *sessions;            /* in order of their ids */
         uint64_t last_id;
 };
 
-int session_manager_new(sd_event *event, Backend *backend, const SessionObserver *observer, SessionManager **ret)
+int session_manager_new(sd_event *event, Backend *backend, RemoteFinder *finder, const SessionObserver *observer,
+                        SessionManager **ret)
 {
         SessionManager *m = g_new0(SessionManager, 1);
 
         m->event = sd_event_ref(event);
         m->backend = backend;
+        m->finder = finder;
         m->observer = observer;
         m->sessions = g_ptr_array_new();
         *ret = m;
@@ -87,7 +90,7 @@ int session_manager_start(SessionManager *m, uid_t owner, const SessionOptions *
                                  "%u sessions that were cancelled are not detached yet: try again in some seconds", ending);
 
         snprintf(id, sizeof(id), "%" PRIu64, m->last_id + 1);
-        r = session_new(m->event, m->backend, m->observer, id, owner, options, &s, error);
+        r = session_new(m->event, m->backend, m->finder, m->observer, id, owner, options, &s, error);
         if (r < 0)
                 return r;
 

@@ -11,8 +11,9 @@
 
 typedef struct SessionManager SessionManager;
 
-/* backend and observer must outlive it. */
-int session_manager_new(sd_event *event, Backend *backend, const SessionObserver *observer, SessionManager **ret);
+/* backend, finder (may be NULL, see session_new()) and observer must outlive it. */
+int session_manager_new(sd_event *event, Backend *backend, RemoteFinder *finder, const SessionObserver *observer,
+                        SessionManager **ret);
 SessionManager *session_manager_free(SessionManager *m);
 DEFINE_CLEANUP_FUNC(SessionManager *, session_manager_free);
 

@@ -31,6 +31,7 @@ static void namespace_path_clear(NamespacePath *path)
         g_free(path->trsvcid);
         g_free(path->hostnqn);
         g_free(path->state);
+        g_free(path->no_target_reason);
 }
 
 NamespaceInfo *namespace_info_free(NamespaceInfo *info)
@@ -43,7 +44,6 @@ NamespaceInfo *namespace_info_free(NamespaceInfo *info)
         g_free(info->paths);
         g_free(info->name);
         g_free(info->subsystem_nqn);
-        g_free(info->no_target_reason);
         g_free(info);
         return NULL;
 }
@@ -54,7 +54,6 @@ NamespaceInfo *namespace_info_copy(const NamespaceInfo *info)
 
         copy->name = g_strdup(info->name);
         copy->subsystem_nqn = g_strdup(info->subsystem_nqn);
-        copy->no_target_reason = g_strdup(info->no_target_reason);
         copy->paths = g_memdup2(info->paths, info->n_paths * sizeof(*info->paths));
         for (size_t i = 0; i < info->n_paths; i++) {
                 NamespacePath *path = copy->paths + i;
@@ -66,6 +65,7 @@ NamespaceInfo *namespace_info_copy(const NamespaceInfo *info)
                 path->trsvcid = g_strdup(path->trsvcid);
                 path->hostnqn = g_strdup(path->hostnqn);
                 path->state = g_strdup(path->state);
+                path->no_target_reason = g_strdup(path->no_target_reason);
         }
         return copy;
 }
@@ -142,6 +142,14 @@ uint32_t namespace_seed(const char *hostnqn)
                 h = np_mix64(h ^ (__u8) *s);
 
         return h >> 32;
+}
+
+void namespace_target_filter(const NamespaceInfo *info, const NamespacePath *path, struct np_target_filter *ret)
+{
+        *ret = (struct np_target_filter) { .seed = namespace_seed(path->hostnqn), .nsid = info->nsid };
+        /* Zero padding is part of the contract. */
+        strncpy(ret->subsysnqn, info->subsystem_nqn, sizeof(ret->subsysnqn) - 1);
+        strncpy(ret->hostnqn, path->hostnqn, sizeof(ret->hostnqn) - 1);
 }
 
 static bool is_device_name(const char *name)

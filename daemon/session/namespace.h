@@ -24,7 +24,9 @@ typedef struct NamespacePath {
         char *hostnqn;
         int cntlid;                     /* -1: not known, as while it reconnects */
         char *state;                    /* live, connecting, ... */
-        bool local;                     /* its target is this machine's kernel */
+        bool exported_here;             /* its target is this machine's kernel */
+        bool local;                     /* and the namespace is enabled there, so that it can be recorded */
+        char *no_target_reason;         /* a sentence for the report, when not local; NULL: not known */
 } NamespacePath;
 
 typedef struct NamespaceInfo {
@@ -35,7 +37,6 @@ typedef struct NamespaceInfo {
         char *subsystem_nqn;
         size_t n_paths;                 /* at least 1, at most NP_FILTERS_MAX */
         NamespacePath *paths;           /* by controller number */
-        char *no_target_reason;         /* a sentence for the report; NULL when a path is local */
 } NamespaceInfo;
 
 /* name: nvme6n1, nvme6c6n1, or a path below /dev that is or points to one of them. Errors: INVALID_OPTION (cannot be a
@@ -44,6 +45,10 @@ int namespace_resolve(const NamespaceRoots *roots, const char *name, NamespaceIn
 NamespaceInfo *namespace_info_copy(const NamespaceInfo *info);
 NamespaceInfo *namespace_info_free(NamespaceInfo *info);
 DEFINE_CLEANUP_FUNC(NamespaceInfo *, namespace_info_free);
+
+struct np_target_filter;
+/* What the target of a path is to record. The lengths of all names were checked by namespace_resolve(). */
+void namespace_target_filter(const NamespaceInfo *info, const NamespacePath *path, struct np_target_filter *ret);
 
 /* The only place that knows where a namespace's id is: /sys/block/DISK/nsid. */
 int namespace_read_nsid(const NamespaceRoots *roots, const char *disk, uint32_t *ret);

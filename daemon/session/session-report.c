@@ -5,6 +5,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "../text.h"
+
 static const struct {
         NpLoss loss;
         bool target;
@@ -22,6 +24,21 @@ static const struct {
         { NP_LOSS_TARGET_STALE,     true,  NP_C_STALE },
 };
 
+static void count_remote_losses(Session *s, uint64_t losses[NP_LOSS_COUNT])
+{
+        const GPtrArray *targets = targets_list(s->targets);
+
+        for (guint i = 0; i < targets->len; i++) {
+                const SessionTarget *target = targets->pdata[i];
+
+                for (size_t k = 0; k < ELEMENTSOF(counter_losses); k++)
+                        if (counter_losses[k].target)
+                                losses[counter_losses[k].loss] += target->sync.counters[counter_losses[k].counter];
+                losses[NP_LOSS_TARGET_RECURSION] += target->sync.recursion;
+                losses[NP_LOSS_LINK_FULL] += target->sync.link_full;
+        }
+}
+
 void session_count_losses(Session *s, uint64_t losses[NP_LOSS_COUNT])
 {
         const CaptureCounters *c = s->counters;
@@ -32,23 +49,32 @@ void session_count_losses(Session *s, uint64_t losses[NP_LOSS_COUNT])
 
         losses[NP_LOSS_HOST_RECURSION] = c->host_recursion;
         losses[NP_LOSS_TARGET_RECURSION] = c->target_recursion;
+        count_remote_losses(s, losses);
         /* While it records they are under way, not lost. */
         if (s->state == SESSION_JOINING)
                 losses[NP_LOSS_IN_FLIGHT] = c->host_in_flight;
 }
 
-/* What another machine calls itself may be any bytes, and a report with those is refused by who reads it. */
-static char *printable(const char *text)
+/* Why the target's side of a path is not recorded: what its target is, and why that machine can't be had. */
+static char *why_not(const Session *s, size_t path)
 {
-        _cleanup_free_ char *valid = g_utf8_make_valid(text, -1);
-        GString *result = g_string_new(NULL);
+        const NamespacePath *p = s->namespace->paths + path;
+        const char *why = targets_why_not(s->targets, path);
+        _cleanup_free_ char *reason = NULL;
 
-        for (const char *s = valid; *s; s = g_utf8_next_char(s))
-                if (g_unichar_iscntrl(g_utf8_get_char(s)))
-                        g_string_append_c(result, '?');
-                else
-                        g_string_append_unichar(result, g_utf8_get_char(s));
-        return g_string_free(result, false);
+        if (s->options.no_target)
+                return g_strdup("the target's side was not asked for");
+
+        reason = p->no_target_reason || s->no_target_reason ?
+                        g_strdup(p->no_target_reason ?: s->no_target_reason) :
+                        g_strdup_printf("the target is another machine (%s)", p->traddr);
+        if (why) {
+                char *both = g_strdup_printf("%s: %s", reason, why);
+
+                g_free(TAKE_PTR(reason));
+                reason = both;
+        }
+        return text_printable(reason, 0);
 }
 
 static void add_paths(const Session *s, NpReportFacts *facts)
@@ -57,41 +83,43 @@ static void add_paths(const Session *s, NpReportFacts *facts)
 
         for (size_t i = 0; i < info->n_paths; i++) {
                 const NamespacePath *path = info->paths + i;
+                const SessionTarget *target = targets_of_path(s->targets, i);
+                NpReportPath *added = np_report_path_new(info->name, path->disk, path->controller, path->transport, path->traddr,
+                                                         info->block_size);
 
-                NpReportPath *reported = np_report_path_new(info->name, path->disk, path->controller, path->transport,
-                                                            path->traddr, info->block_size);
-
-                if (s->has_target)
-                        reported->target = 0;
-                else
-                        reported->no_target_reason = printable(s->no_target_reason);
-                g_ptr_array_add(facts->paths, reported);
+                added->target = target ? target->index : -1;
+                if (added->target < 0)
+                        added->no_target_reason = why_not(s, i);
+                g_ptr_array_add(facts->paths, added);
         }
 }
 
-/* A local target only, so far. */
-static void add_target(const Session *s, NpReportFacts *facts)
+static void add_hooks(const GArray *hooks, bool target, GPtrArray *to)
 {
-        NpReportTarget *target;
+        for (guint i = 0; i < hooks->len; i++) {
+                const SessionHook *hook = &g_array_index(hooks, SessionHook, i);
 
-        if (!s->has_target)
-                return;
-        target = np_report_target_new(s->backend->machine, s->backend->kernel, NTPROF_VERSION, NULL);
-        target->recorded_ns = s->recorded_ns;
-        g_ptr_array_add(facts->targets, target);
+                if (hook->target == target)
+                        g_ptr_array_add(to, np_report_hook_new(hook->boundary, hook->mechanism, hook->symbol));
+        }
 }
 
-static void add_hooks(const Session *s, NpReportFacts *facts)
+/* In the order of their indices in the analysis. */
+static void add_targets(const Session *s, NpReportFacts *facts)
 {
-        NpReportTarget *target = facts->targets->len > 0 ? facts->targets->pdata[0] : NULL;
+        const GPtrArray *targets = targets_list(s->targets);
 
-        for (guint i = 0; i < s->hooks->len; i++) {
-                const SessionHook *hook = &g_array_index(s->hooks, SessionHook, i);
+        for (guint i = 0; i < targets->len; i++) {
+                const SessionTarget *target = targets->pdata[i];
+                NpReportTarget *added;
 
-                if (hook->target && !target)
+                if (target->index < 0)
                         continue;
-                g_ptr_array_add(hook->target ? target->hooks : facts->host_hooks,
-                                np_report_hook_new(hook->boundary, hook->mechanism, hook->symbol));
+                added = np_report_target_new(target->machine, target->kernel, target->version, target->peer);
+                added->ended_reason = g_strdup(target->reason);
+                added->recorded_ns = target->reason ? target->recorded_ns : s->recorded_ns;
+                add_hooks(target->peer ? target->hooks : s->hooks, true, added->hooks);
+                g_ptr_array_add(facts->targets, added);
         }
 }
 
@@ -125,8 +153,8 @@ static NpReportFacts *make_facts(Session *s)
         facts->ntprof_version = g_strdup(NTPROF_VERSION);
         facts->host_name = g_strdup(s->backend->machine);
         facts->host_kernel = g_strdup(s->backend->kernel);
-        facts->host_nqn = printable(s->namespace->paths[0].hostnqn);
-        facts->subsystem_nqn = printable(s->namespace->subsystem_nqn);
+        facts->host_nqn = text_printable(s->namespace->paths[0].hostnqn, 0);
+        facts->subsystem_nqn = text_printable(s->namespace->subsystem_nqn, 0);
         facts->started_realtime_us = s->started_realtime_usec;
         facts->duration_ns = s->recorded_ns;
         facts->seed = namespace_seed(s->namespace->paths[0].hostnqn);
@@ -136,8 +164,8 @@ static NpReportFacts *make_facts(Session *s)
         facts->sampled = s->counters->host[NP_C_SAMPLED];
 
         add_paths(s, facts);
-        add_target(s, facts);
-        add_hooks(s, facts);
+        add_targets(s, facts);
+        add_hooks(s->hooks, false, facts->host_hooks);
         session_count_losses(s, facts->losses);
 
         if (s->state == SESSION_RECORDING) {

@@ -17,6 +17,7 @@
 #include "backend.h"
 #include "capture-job.h"
 #include "sampling.h"
+#include "targets.h"
 
 typedef struct Session Session;
 
@@ -33,6 +34,8 @@ typedef struct SessionOptions {
         uint64_t duration_usec;         /* 0: until session_stop() */
         SampleOption sample;
         bool keep;
+        char *peer;                     /* the other machine of all paths whose target isn't this one; NULL: to be found */
+        bool no_target;                 /* the host's side only */
 } SessionOptions;
 
 void session_options_clear(SessionOptions *options);
@@ -40,7 +43,8 @@ void session_options_clear(SessionOptions *options);
 typedef enum SessionChange {
         SESSION_CHANGED_STATE = 1 << 0,         /* state, result, message, when it started */
         SESSION_CHANGED_COUNTERS = 1 << 1,
-        SESSION_CHANGED_HOOKS = 1 << 2,         /* hooks, and whether the target's side is there */
+        SESSION_CHANGED_HOOKS = 1 << 2,
+        SESSION_CHANGED_TARGETS = 1 << 3,       /* whose side is recorded, and their hooks */
 } SessionChange;
 
 typedef struct SessionObserver {
@@ -57,8 +61,7 @@ struct Session {
         uid_t owner;
         SessionOptions options;
         NamespaceInfo *namespace;
-        bool has_target;
-        char *no_target_reason;         /* when not has_target */
+        char *no_target_reason;         /* of paths whose target is this machine or that tell none themselves; NULL: none */
 
         SessionState state;
         NtprofError error;              /* when failed */
@@ -69,7 +72,7 @@ struct Session {
         uint64_t recorded_ns;
         uint64_t commands, sampled, joined;
         uint64_t losses[NP_LOSS_COUNT];
-        GArray *hooks;                  /* of SessionHook */
+        GArray *hooks;                  /* of SessionHook, this machine's */
         char *report_json;              /* when finished and not cancelled */
 
         /* How it works */
@@ -80,27 +83,28 @@ struct Session {
         Capture *capture;
         CaptureJob *job;                /* attaches or detaches capture, which is the job's meanwhile */
         CaptureCounters *counters;      /* as last read */
-        NpAnalysis *analysis;
+        NpAnalysis *analysis;           /* from when the targets are ready */
+        Targets *targets;
         Sampling sampling;
         bool stop_requested;
+        bool attached;
+        bool begun;                     /* the targets were told to record */
+        bool ending_targets;            /* and not to go on */
         uint64_t resumed_ns, paused_ns; /* clock of the capture */
         uint64_t settle_deadline_usec;  /* CLOCK_MONOTONIC: then joining goes on without what is still under way */
         uint64_t announced_usec;        /* CLOCK_MONOTONIC: when the counters were last told */
         IoStat iostat_start, iostat_end;
 };
 
-typedef struct SessionHook {
-        char *boundary, *mechanism, *symbol;
-        bool target;
-} SessionHook;
-
-/* Prepares: resolves the namespace and opens the source of records; attaches from the event loop. Errors: see Backend. */
-int session_new(sd_event *event, Backend *backend, const SessionObserver *observer, const char *id, uid_t owner,
-                const SessionOptions *options, Session **ret, Error *error);
+/* Prepares: resolves the namespace and opens the source of records; attaches, and asks other machines for the target's side, from
+ * the event loop. finder may be NULL: no other machine is asked. Errors: see Backend; INVALID_OPTION. */
+int session_new(sd_event *event, Backend *backend, RemoteFinder *finder, const SessionObserver *observer, const char *id,
+                uid_t owner, const SessionOptions *options, Session **ret, Error *error);
 Session *session_free(Session *s);
 DEFINE_CLEANUP_FUNC(Session *, session_free);
 
 bool session_has_ended(const Session *s);
+bool session_has_target(const Session *s);
 /* Ends the recording; the end is told to the observer. On a session that has ended these do nothing. */
 void session_stop(Session *s);
 void session_cancel(Session *s);

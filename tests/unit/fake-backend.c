@@ -294,7 +294,8 @@ static void on_changed(Session *s, SessionChange what, void *userdata)
         if (what & SESSION_CHANGED_STATE)
                 tell(userdata, "%s:%s", s->id, session_state_to_string(s->state));
         else
-                tell(userdata, "%s:%s", s->id, what & SESSION_CHANGED_HOOKS ? "hooks" : "counters");
+                tell(userdata, "%s:%s", s->id, what & SESSION_CHANGED_HOOKS ? "hooks" :
+                     what & SESSION_CHANGED_TARGETS ? "targets" : "counters");
 }
 
 void fake_observer_init(FakeObserver *fake)

@@ -7,7 +7,7 @@
 
 #define NQN "nqn.2026-11.test:sub"
 #define HOST "nqn.2026-11.test:host"
-#define ELSEWHERE "the target is another machine (%s); only the host's side was recorded"
+#define ELSEWHERE "the target is another machine (%s)"
 
 static FakeTree *connected_to(const char *traddr)
 {
@@ -24,14 +24,14 @@ static void check(FakeTree *tree, const char *reason)
         _cleanup_(namespace_info_freep) NamespaceInfo *info = NULL;
 
         g_assert_cmpint(namespace_resolve(&tree->roots, "nvme6n1", &info, NULL), ==, 0);
-        g_assert_cmpstr(info->no_target_reason, ==, reason);
+        g_assert_cmpstr(info->paths[0].no_target_reason, ==, reason);
         g_assert_cmpint(info->paths[0].local, ==, reason == NULL);
         fake_tree_free(tree);
 }
 
 static void test_no_nvmet(void)
 {
-        check(connected_to("10.0.0.2"), "the target is another machine (10.0.0.2); only the host's side was recorded");
+        check(connected_to("10.0.0.2"), "the target is another machine (10.0.0.2)");
 }
 
 /* The address need not be ours: the target's port may be in another network namespace. */
@@ -56,7 +56,7 @@ static void test_another_port(void)
 
                 fake_port(tree, 1, others[i][0], others[i][1], others[i][2], NQN);
                 fake_exported_namespace(tree, NQN, 1, true);
-                check(tree, "the target is another machine (10.0.0.2); only the host's side was recorded");
+                check(tree, "the target is another machine (10.0.0.2)");
         }
 }
 
@@ -66,7 +66,7 @@ static void test_another_subsystem(void)
 
         fake_port(tree, 1, "tcp", "10.0.0.2", "4420", "nqn.2026-11.test:other");
         fake_exported_namespace(tree, "nqn.2026-11.test:other", 1, true);
-        check(tree, "the target is another machine (10.0.0.2); only the host's side was recorded");
+        check(tree, "the target is another machine (10.0.0.2)");
 }
 
 static void test_not_enabled(void)
@@ -75,7 +75,7 @@ static void test_not_enabled(void)
 
         fake_port(tree, 1, "tcp", "10.0.0.2", "4420", NQN);
         fake_exported_namespace(tree, NQN, 1, false);
-        check(tree, "this machine exports subsystem " NQN ", but namespace 1 of it is not enabled; only the host's side was recorded");
+        check(tree, "this machine exports subsystem " NQN ", but namespace 1 of it is not enabled");
 }
 
 /* Two machines may export the same subsystem, so a wildcard counts only with an address that is ours. */
@@ -114,7 +114,9 @@ static void test_one_of_two_paths(void)
         g_assert_cmpint(namespace_resolve(&tree->roots, "nvme6n1", &info, NULL), ==, 0);
         g_assert_false(info->paths[0].local);
         g_assert_true(info->paths[1].local);
-        g_assert_null(info->no_target_reason);
+        g_assert_cmpstr(info->paths[0].no_target_reason, ==, "the target is another machine (10.0.0.2)");
+        g_assert_null(info->paths[1].no_target_reason);
+        g_assert_false(info->paths[0].exported_here);
         fake_tree_free(tree);
 }
 

@@ -17,7 +17,7 @@ static void set_up(Fixture *f, gconstpointer data)
         g_assert_cmpint(sd_event_new(&f->event), >=, 0);
         f->fake = fake_backend_new();
         fake_observer_init(&f->observer);
-        g_assert_cmpint(session_manager_new(f->event, &f->fake->backend, &f->observer.observer, &f->manager), ==, 0);
+        g_assert_cmpint(session_manager_new(f->event, &f->fake->backend, NULL, &f->observer.observer, &f->manager), ==, 0);
 }
 
 static void tear_down(Fixture *f, gconstpointer data)

@@ -46,7 +46,7 @@ static void start(Fixture *f, const SessionOptions *options)
         int r;
 
         o.namespace = (char *) "nvme6n1";
-        r = session_new(f->event, &f->fake->backend, &f->observer.observer, "1", 1000, &o, &f->session, &error);
+        r = session_new(f->event, &f->fake->backend, NULL, &f->observer.observer, "1", 1000, &o, &f->session, &error);
         g_assert_cmpstr(error.message, ==, NULL);
         g_assert_cmpint(r, ==, 0);
 }
@@ -96,7 +96,7 @@ static void test_from_start_to_report(Fixture *f, gconstpointer data)
 
         start_all(f);
         g_assert_cmpint(f->session->state, ==, SESSION_PREPARING);
-        g_assert_true(f->session->has_target);
+        g_assert_true(session_has_target(f->session));
         no_report(f, "Session 1 has no report: it has not begun to record");
 
         f->fake->iostat = (IoStat) { .ios = 1000, .weighted_ms = 50000 };
@@ -160,7 +160,7 @@ static void test_without_a_target(Fixture *f, gconstpointer data)
 
         f->fake->no_target_reason = "the target is this machine, but it has no hook for T1";
         start_all(f);
-        g_assert_false(f->session->has_target);
+        g_assert_false(session_has_target(f->session));
         g_assert_true(run(f, SESSION_RECORDING, 5000));
         fake_command(f->fake, false);
         session_stop(f->session);
@@ -275,14 +275,14 @@ static void test_refused_at_once(Fixture *f, gconstpointer data)
         SessionOptions options = { .namespace = (char *) "nvme9n9" };
 
         f->fake->open_error = -EOPNOTSUPP;
-        g_assert_cmpint(session_new(f->event, &f->fake->backend, &f->observer.observer, "1", 0, &options, &f->session, &error), ==,
+        g_assert_cmpint(session_new(f->event, &f->fake->backend, NULL, &f->observer.observer, "1", 0, &options, &f->session, &error), ==,
                         -EOPNOTSUPP);
         g_assert_cmpint(error.code, ==, NTPROF_ERROR_KERNEL_UNSUPPORTED);
         g_assert_null(f->session);
         error_clear(&error);
 
         g_clear_pointer(&f->fake->info, namespace_info_free);
-        g_assert_cmpint(session_new(f->event, &f->fake->backend, &f->observer.observer, "1", 0, &options, &f->session, &error), ==,
+        g_assert_cmpint(session_new(f->event, &f->fake->backend, NULL, &f->observer.observer, "1", 0, &options, &f->session, &error), ==,
                         -ENODEV);
         g_assert_cmpstr(error.message, ==, "nvme9n9: no such block device");
         g_assert_cmpstr(f->observer.told->str, ==, "");
