@@ -32,6 +32,14 @@ enum wire_type {
         WIRE_ENDED = 20,                        /* JSON, last: {"error": null or "CaptureFailed", "message": null or a sentence} */
 };
 
+/* WIRE_FACTS: what the target calls itself, and what it has attached:
+ *
+ *     {"machine": "stor-a", "kernel": "6.1.0-18-amd64", "version": "0.1.0",
+ *      "hooks": [{"boundary": "T1", "mechanism": "tp_btf", "symbol": "nvmet_req_init"}, ...]}
+ *
+ * Of that all is text; a key that is not known is left alone. */
+#define WIRE_FACTS_HOOKS_MAX 64
+
 struct wire_threshold {
         __u32 threshold;                        /* as NP records': hash < threshold, 0xffffffff = all */
         __u32 reserved;
