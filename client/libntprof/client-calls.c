@@ -20,7 +20,7 @@ static GVariant *build_options(const char *namespace_name, GVariant *options)
 /* What a proxy of the new session must be of: this instance of the service, not the next one. */
 static char *require_owner(NtprofClient *self, GError **error)
 {
-        char *owner = np_client_dup_owner(self);
+        char *owner = np_manager_dup_owner(self->manager);
 
         if (!owner)
                 g_set_error_literal(error, NTPROF_ERROR, NTPROF_ERROR_SERVICE_GONE,

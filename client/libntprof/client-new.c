@@ -1,69 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Making a client: the bus, the sessions' object manager, the service; blocking and not. */
+/* Making a client, blocking and not. */
 #include "client-private.h"
-#include "error-private.h"
+#include "service-open.h"
 
-/* The service isn't on the bus, and nobody starts it: GDBus takes that for an empty object manager. */
-static gboolean check_owner(NtprofClient *self, GError **error)
+static const NpService ntprofd = {
+        .bus_name = "org.ntprof1",
+        .interface = "org.ntprof1.Manager",
+        .proxy_type = np_dbus_manager_proxy_get_type,
+        .errors = &np_error_ntprofd,
+};
+
+static gboolean take(NtprofClient *self, NpOpened *opened)
 {
-        g_autofree char *owner = np_client_dup_owner(self);
-
-        if (owner)
-                return TRUE;
-        g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_SERVICE, "ntprofd isn't on the bus and nothing starts it: " NP_HINT_START);
-        return FALSE;
+        if (!opened)
+                return FALSE;
+        g_set_object(&self->connection, opened->connection);
+        self->service = NP_DBUS_MANAGER(g_steal_pointer(&opened->proxy));
+        np_client_manager_ready(self, g_steal_pointer(&opened->manager));
+        np_opened_free(opened);
+        return TRUE;
 }
-
-static gboolean service_ready(NtprofClient *self, NpDBusManager *service, GError **error)
-{
-        self->service = service;
-        g_dbus_proxy_set_default_timeout(G_DBUS_PROXY(service), NP_CALL_TIMEOUT_MSEC);
-        if (np_dbus_manager_get_version(service))
-                return TRUE;
-        g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_SERVICE,
-                    "what owns the name %s on the bus isn't ntprofd, or refuses to tell its version", NP_BUS_NAME);
-        return FALSE;
-}
-
-#define ADDRESS_FLAGS (G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION)
 
 static gboolean ntprof_client_init_sync(GInitable *initable, GCancellable *cancellable, GError **error)
 {
         NtprofClient *self = NTPROF_CLIENT(initable);
-        g_autoptr(GError) local_error = NULL;
 
-        if (!self->connection) {
-                self->connection = self->address ? g_dbus_connection_new_for_address_sync(self->address, ADDRESS_FLAGS, NULL,
-                                                                                          cancellable, &local_error)
-                                                 : g_bus_get_sync(G_BUS_TYPE_SYSTEM, cancellable, &local_error);
-                if (!self->connection) {
-                        np_error_localize_connection(&local_error, self->address);
-                        goto fail;
-                }
-        }
-
-        GDBusObjectManager *manager =
-                np_dbus_object_manager_client_new_sync(self->connection, G_DBUS_OBJECT_MANAGER_CLIENT_FLAGS_NONE, NP_BUS_NAME,
-                                                       NP_ROOT_PATH, cancellable, &local_error);
-        if (!manager) {
-                np_error_localize(&local_error, NULL);
-                goto fail;
-        }
-        np_client_manager_ready(self, manager);
-        if (!check_owner(self, error))
-                return FALSE;
-
-        NpDBusManager *service = np_dbus_manager_proxy_new_sync(self->connection, G_DBUS_PROXY_FLAGS_NONE, NP_BUS_NAME,
-                                                                NP_ROOT_PATH, cancellable, &local_error);
-        if (!service) {
-                np_error_localize(&local_error, NULL);
-                goto fail;
-        }
-        return service_ready(self, service, error);
-
-fail:
-        g_propagate_error(error, g_steal_pointer(&local_error));
-        return FALSE;
+        return take(self, np_service_open_sync(&ntprofd, self->address, self->connection, cancellable, error));
 }
 
 void np_client_initable_init(GInitableIface *interface)
@@ -71,66 +33,15 @@ void np_client_initable_init(GInitableIface *interface)
         interface->init = ntprof_client_init_sync;
 }
 
-static void init_fail(GTask *task, GError *error)
+static void init_opened(GObject *source, GAsyncResult *result, gpointer user_data)
 {
-        g_task_return_error(task, error);
-        g_object_unref(task);
-}
-
-static void init_have_service(GObject *source, GAsyncResult *result, gpointer user_data)
-{
-        GTask *task = user_data;
+        g_autoptr(GTask) task = user_data;
         g_autoptr(GError) error = NULL;
-        NpDBusManager *service = np_dbus_manager_proxy_new_finish(result, &error);
 
-        if (!service)
-                np_error_localize(&error, NULL);
+        if (take(g_task_get_source_object(task), np_service_open_finish(result, &error)))
+                g_task_return_boolean(task, TRUE);
         else
-                service_ready(g_task_get_source_object(task), service, &error);
-        if (error)
-                return init_fail(task, g_steal_pointer(&error));
-        g_task_return_boolean(task, TRUE);
-        g_object_unref(task);
-}
-
-static void init_have_manager(GObject *source, GAsyncResult *result, gpointer user_data)
-{
-        GTask *task = user_data;
-        NtprofClient *self = g_task_get_source_object(task);
-        g_autoptr(GError) error = NULL;
-        GDBusObjectManager *manager = np_dbus_object_manager_client_new_finish(result, &error);
-
-        if (!manager) {
-                np_error_localize(&error, NULL);
-                return init_fail(task, g_steal_pointer(&error));
-        }
-        np_client_manager_ready(self, manager);
-        if (!check_owner(self, &error))
-                return init_fail(task, g_steal_pointer(&error));
-        np_dbus_manager_proxy_new(self->connection, G_DBUS_PROXY_FLAGS_NONE, NP_BUS_NAME, NP_ROOT_PATH, g_task_get_cancellable(task),
-                                  init_have_service, task);
-}
-
-static void init_manager(GTask *task)
-{
-        NtprofClient *self = g_task_get_source_object(task);
-
-        np_dbus_object_manager_client_new(self->connection, G_DBUS_OBJECT_MANAGER_CLIENT_FLAGS_NONE, NP_BUS_NAME, NP_ROOT_PATH,
-                                          g_task_get_cancellable(task), init_have_manager, task);
-}
-
-static void init_have_connection(GObject *source, GAsyncResult *result, gpointer user_data)
-{
-        GTask *task = user_data;
-        NtprofClient *self = g_task_get_source_object(task);
-        g_autoptr(GError) error = NULL;
-
-        self->connection = self->address ? g_dbus_connection_new_for_address_finish(result, &error) : g_bus_get_finish(result, &error);
-        if (!self->connection) {
-                np_error_localize_connection(&error, self->address);
-                return init_fail(task, g_steal_pointer(&error));
-        }
-        init_manager(task);
+                g_task_return_error(task, g_steal_pointer(&error));
 }
 
 static void ntprof_client_init_async(GAsyncInitable *initable, int io_priority, GCancellable *cancellable,
@@ -140,12 +51,7 @@ static void ntprof_client_init_async(GAsyncInitable *initable, int io_priority, 
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_priority(task, io_priority);
-        if (self->connection)
-                init_manager(task);
-        else if (self->address)
-                g_dbus_connection_new_for_address(self->address, ADDRESS_FLAGS, NULL, cancellable, init_have_connection, task);
-        else
-                g_bus_get(G_BUS_TYPE_SYSTEM, cancellable, init_have_connection, task);
+        np_service_open(&ntprofd, self->address, self->connection, cancellable, init_opened, task);
 }
 
 static gboolean ntprof_client_init_finish(GAsyncInitable *initable, GAsyncResult *result, GError **error)

@@ -101,7 +101,7 @@ static void drop_all_sessions(NtprofClient *self)
 /* The object manager tells of the objects it knows of; a session just started may not be among them yet. */
 static void on_name_owner(GDBusObjectManager *manager, GParamSpec *pspec, NtprofClient *self)
 {
-        g_autofree char *owner = np_client_dup_owner(self);
+        g_autofree char *owner = np_manager_dup_owner(self->manager);
 
         if (!owner)
                 drop_all_sessions(self);
@@ -127,12 +127,6 @@ void np_client_manager_ready(NtprofClient *self, GDBusObjectManager *manager)
         g_signal_connect_object(manager, "notify::name-owner", G_CALLBACK(on_name_owner), self, 0);
         g_signal_connect_object(self->connection, "closed", G_CALLBACK(on_closed), self, 0);
 }
-
-char *np_client_dup_owner(NtprofClient *self)
-{
-        return g_dbus_object_manager_client_get_name_owner(G_DBUS_OBJECT_MANAGER_CLIENT(self->manager));
-}
-
 
 static void ntprof_client_init(NtprofClient *self)
 {

@@ -85,7 +85,23 @@ static gboolean is_spawn_error(const GError *error)
 #define IS_DBUS_ERROR(error, ...) \
         is_dbus_error(error, (const GDBusError[]){ __VA_ARGS__ }, sizeof((GDBusError[]){ __VA_ARGS__ }) / sizeof(GDBusError))
 
-void np_error_localize(GError **error, const char *object)
+const NpErrorService np_error_ntprofd = {
+        .daemon = "ntprofd",
+        .who_may = "become root, or a member of the group ntprof (and log in again)",
+        .start = "is it installed? Try 'systemctl status ntprofd'",
+        .no_object = NTPROF_ERROR_NO_SUCH_SESSION,
+        .no_object_text = "no such session (it was removed)",
+};
+
+const NpErrorService np_error_peerd = {
+        .daemon = "ntprof-peerd",
+        .who_may = "become root (members of the group ntprof may test peers, all else is root's)",
+        .start = "is it installed? Try 'systemctl status ntprof-peerd'",
+        .no_object = NTPROF_ERROR_NO_PEER,
+        .no_object_text = "no such peer (it was forgotten)",
+};
+
+void np_error_localize_for(const NpErrorService *service, GError **error, const char *object)
 {
         if (!error || !*error)
                 return;
@@ -98,30 +114,45 @@ void np_error_localize(GError **error, const char *object)
                 return;
 
         g_autofree char *why = g_strdup((*error)->message);
+        const char *daemon = service->daemon;
 
         if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_OBJECT) && object)
-                replace(error, NTPROF_ERROR_NO_SUCH_SESSION, "%s: no such session (it was removed)", object);
+                replace(error, service->no_object, "%s: %s", object, service->no_object_text);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_METHOD, G_DBUS_ERROR_UNKNOWN_INTERFACE, G_DBUS_ERROR_UNKNOWN_OBJECT))
-                replace(error, NTPROF_ERROR_FAILED, "ntprofd doesn't offer this; is it another version? (%s)", why);
+                replace(error, NTPROF_ERROR_FAILED, "%s doesn't offer this; is it another version? (%s)", daemon, why);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_ACCESS_DENIED, G_DBUS_ERROR_AUTH_FAILED))
-                replace(error, NTPROF_ERROR_ACCESS_DENIED,
-                        "the bus does not let this user talk to ntprofd: become root, or a member of the group ntprof "
-                        "(and log in again)");
+                replace(error, NTPROF_ERROR_ACCESS_DENIED, "the bus does not let this user talk to %s: %s", daemon, service->who_may);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_TIMEOUT, G_DBUS_ERROR_TIMED_OUT) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
-                replace(error, NTPROF_ERROR_TIMED_OUT, "ntprofd did not answer in time; 'journalctl -u ntprofd' may tell why");
+                replace(error, NTPROF_ERROR_TIMED_OUT, "%s did not answer in time; 'journalctl -u %s' may tell why", daemon, daemon);
         else if ((IS_DBUS_ERROR(*error, G_DBUS_ERROR_SERVICE_UNKNOWN, G_DBUS_ERROR_NAME_HAS_NO_OWNER) && object) ||
                  IS_DBUS_ERROR(*error, G_DBUS_ERROR_NO_REPLY, G_DBUS_ERROR_DISCONNECTED) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_CLOSED) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE))
-                replace(error, NTPROF_ERROR_SERVICE_GONE, "%s%sntprofd left the bus; 'journalctl -u ntprofd' may tell why",
-                        object ? object : "", object ? ": " : "");
+                replace(error, NTPROF_ERROR_SERVICE_GONE, "%s%s%s left the bus; 'journalctl -u %s' may tell why", object ? object : "",
+                        object ? ": " : "", daemon, daemon);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_SERVICE_UNKNOWN, G_DBUS_ERROR_NAME_HAS_NO_OWNER))
-                replace(error, NTPROF_ERROR_NO_SERVICE, "ntprofd isn't on the bus: " NP_HINT_START);
+                replace(error, NTPROF_ERROR_NO_SERVICE, "%s isn't on the bus: %s", daemon, service->start);
         else if (from_systemd || is_spawn_error(*error))
-                replace(error, NTPROF_ERROR_NO_SERVICE, "ntprofd could not be started: %s; 'journalctl -u ntprofd' may tell more", why);
+                replace(error, NTPROF_ERROR_NO_SERVICE, "%s could not be started: %s; 'journalctl -u %s' may tell more", daemon, why, daemon);
         else
                 replace(error, NTPROF_ERROR_FAILED, "%s%s%s", object ? object : "", object ? ": " : "", why);
+}
+
+void np_error_localize(GError **error, const char *object)
+{
+        np_error_localize_for(&np_error_ntprofd, error, object);
+}
+
+void np_error_localize_call(const NpErrorService *service, GDBusProxy *proxy, GError **error, const char *object)
+{
+        g_autofree char *owner = g_dbus_proxy_get_name_owner(proxy);
+
+        if (!owner && !g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+                g_clear_error(error);
+                *error = g_error_new_literal(G_DBUS_ERROR, G_DBUS_ERROR_NAME_HAS_NO_OWNER, "");
+        }
+        np_error_localize_for(service, error, object);
 }
 
 void np_error_localize_connection(GError **error, const char *address)

@@ -29,16 +29,9 @@ GError *ntprof_session_get_error(NtprofSession *self)
                            *message ? message : result);
 }
 
-/* GDBus refuses to call a service that it knows is gone, with an error that doesn't say so. */
 static void localize(NtprofSession *self, GError **error)
 {
-        g_autofree char *owner = g_dbus_proxy_get_name_owner(G_DBUS_PROXY(self->proxy));
-
-        if (owner || g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-                return np_error_localize(error, self->label);
-        g_clear_error(error);
-        *error = g_error_new_literal(G_DBUS_ERROR, G_DBUS_ERROR_NAME_HAS_NO_OWNER, "");
-        np_error_localize(error, self->label);
+        np_error_localize_call(&np_error_ntprofd, G_DBUS_PROXY(self->proxy), error, self->label);
 }
 
 /* ---- wait ---- */
