@@ -37,6 +37,7 @@ static const struct {
         [NP_PROP_LOST]           = { "Lost", "a{st}", "lost" },
         [NP_PROP_HAS_TARGET]     = { "HasTarget", "b", "has-target" },
         [NP_PROP_HOOKS]          = { "Hooks", "a(sss)", "hooks" },
+        [NP_PROP_TARGETS]        = { "Targets", "a(sss)", "targets" },
 };
 
 static GParamSpec *properties[NP_N_PROPERTIES];
@@ -266,6 +267,12 @@ static void ntprof_session_class_init(NtprofSessionClass *class)
          * NtprofSession:hooks: (getter get_hooks)
          *
          * a(sss): boundary, mechanism and symbol of what is attached.
+         */
+        /**
+         * NtprofSession:targets: (getter get_targets)
+         *
+         * a(sss): of each target the peer's name ("" for this machine itself), how far it is with recording, and why no further ("" when
+         * nothing is wrong).
          */
         for (int i = 1; i < NP_N_MIRRORED; i++)
                 properties[i] = make_pspec(i);

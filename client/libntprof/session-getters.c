@@ -254,6 +254,19 @@ GVariant *ntprof_session_get_hooks(NtprofSession *self)
 }
 
 /**
+ * ntprof_session_get_targets: (get-property targets)
+ * @self: a session
+ *
+ * Returns: (transfer none) (nullable): a(sss), of each target the peer's name ("" for this machine itself), how far it is with recording,
+ *   and why no further ("" when nothing is wrong); %NULL when the service does not tell
+ */
+GVariant *ntprof_session_get_targets(NtprofSession *self)
+{
+        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
+        return self->values[NP_PROP_TARGETS];
+}
+
+/**
  * ntprof_session_get_gone: (get-property gone)
  * @self: a session
  *

@@ -32,6 +32,7 @@ enum {
         NP_PROP_LOST,
         NP_PROP_HAS_TARGET,
         NP_PROP_HOOKS,
+        NP_PROP_TARGETS,
         NP_N_MIRRORED,
         /* the library's own */
         NP_PROP_OBJECT_PATH = NP_N_MIRRORED,
