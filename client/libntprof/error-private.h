@@ -12,6 +12,7 @@ typedef struct {
         const char *start;              /* what to do when it isn't there */
         NtprofError no_object;          /* the code, and in words, of an object that is gone */
         const char *no_object_text;
+        gboolean gdbus;                 /* it says UnknownMethod of an object that isn't there, where sd-bus says UnknownObject */
 } NpErrorService;
 
 extern const NpErrorService np_error_ntprofd, np_error_peerd;

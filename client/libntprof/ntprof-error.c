@@ -99,6 +99,7 @@ const NpErrorService np_error_peerd = {
         .start = "is it installed? Try 'systemctl status ntprof-peerd'",
         .no_object = NTPROF_ERROR_NO_PEER,
         .no_object_text = "no such peer (it was forgotten)",
+        .gdbus = TRUE,
 };
 
 void np_error_localize_for(const NpErrorService *service, GError **error, const char *object)
@@ -116,7 +117,8 @@ void np_error_localize_for(const NpErrorService *service, GError **error, const 
         g_autofree char *why = g_strdup((*error)->message);
         const char *daemon = service->daemon;
 
-        if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_OBJECT) && object)
+        if (object && (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_OBJECT) ||
+                       (service->gdbus && IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_METHOD))))
                 replace(error, service->no_object, "%s: %s", object, service->no_object_text);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_METHOD, G_DBUS_ERROR_UNKNOWN_INTERFACE, G_DBUS_ERROR_UNKNOWN_OBJECT))
                 replace(error, NTPROF_ERROR_FAILED, "%s doesn't offer this; is it another version? (%s)", daemon, why);
