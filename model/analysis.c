@@ -38,6 +38,7 @@ typedef struct {
 typedef struct {
         NpAnalysis *analysis;
         NpJoin *join;
+        gboolean same_clock;            /* as the host's */
 } Target;
 
 struct _NpAnalysis {
@@ -147,7 +148,7 @@ static Operation *get_operation(NpAnalysis *a, guint filter, guint8 opcode)
 }
 
 static void add_command(NpAnalysis *a, const struct np_host_record *host, const struct np_target_record *target,
-                        guint32 threshold)
+                        guint32 threshold, NpInterval offset)
 {
         const struct np_identity *id = &host->header.id;
         Operation *op = get_operation(a, host->header.filter, id->opcode);
@@ -155,6 +156,8 @@ static void add_command(NpAnalysis *a, const struct np_host_record *host, const 
         NpStageTimes times;
 
         np_stage_times(host, target, &times);
+        if (target)
+                np_stage_one_way(host, target, offset, &times);
         np_table_add(target ? cell->joined : cell->rest, &times, np_threshold_weight(threshold));
         bucket_when_many(op);
 }
@@ -174,9 +177,10 @@ static const NpLoss loss_of_unjoined[NP_UNJOINED_COUNT] = {
 };
 
 static void take_command(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
-                         guint32 threshold, gpointer data)
+                         guint32 threshold, NpInterval offset, gpointer data)
 {
-        NpAnalysis *a = ((Target *) data)->analysis;
+        const Target *machine = data;
+        NpAnalysis *a = machine->analysis;
         NpDefect defect = np_host_record_defect(host);
 
         if (defect != NP_DEFECT_NONE) {
@@ -195,7 +199,7 @@ static void take_command(const struct np_host_record *host, const struct np_targ
         /* The commands that the target did sample stand for this one too, with the weight of its lower threshold. */
         if (!target && why == NP_UNJOINED_THRESHOLD)
                 return;
-        add_command(a, host, target, threshold);
+        add_command(a, host, target, threshold, machine->same_clock ? (NpInterval) { 0, 0 } : offset);
 }
 
 NpAnalysis *np_analysis_new(guint n_targets)
@@ -254,7 +258,7 @@ void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host)
         if (defect != NP_DEFECT_NONE)
                 a->losses[loss_of_defect[defect]]++;
         else
-                add_command(a, host, NULL, host->header.threshold);
+                add_command(a, host, NULL, host->header.threshold, (NpInterval) { 0, 0 });
 }
 
 void np_analysis_add_target(NpAnalysis *a, guint target, const struct np_target_record *record)
@@ -279,6 +283,13 @@ void np_analysis_target_synced(NpAnalysis *a, guint target, guint64 target_ns, g
         g_return_if_fail(target < a->n_targets);
 
         np_join_target_synced(a->targets[target].join, target_ns, host_ns);
+}
+
+void np_analysis_target_same_clock(NpAnalysis *a, guint target)
+{
+        g_return_if_fail(target < a->n_targets);
+
+        a->targets[target].same_clock = TRUE;
 }
 
 void np_analysis_target_ended(NpAnalysis *a, guint target)
@@ -468,7 +479,14 @@ static int compare_groups(gconstpointer a, gconstpointer b)
         return y->with_target - x->with_target;
 }
 
-static void add_losses(NpAnalysis *a, NpReportFacts *facts)
+static void set_offset(const Target *machine, const NpJoinStats *stats, NpReportTarget *target)
+{
+        target->offset_known = machine->same_clock || stats->offset_known;
+        target->offset_min_ns = machine->same_clock ? 0 : stats->offset_min_ns;
+        target->offset_max_ns = machine->same_clock ? 0 : stats->offset_max_ns;
+}
+
+static void add_what_joins_tell(NpAnalysis *a, NpReportFacts *facts)
 {
         for (guint i = 0; i < NP_LOSS_COUNT; i++)
                 facts->losses[i] += a->losses[i];
@@ -478,6 +496,8 @@ static void add_losses(NpAnalysis *a, NpReportFacts *facts)
 
                 np_join_stats(a->targets[i].join, &stats);
                 facts->losses[NP_LOSS_TARGET_WITHOUT_HOST] += stats.target_without_host;
+                if (i < facts->targets->len)
+                        set_offset(a->targets + i, &stats, facts->targets->pdata[i]);
         }
 }
 
@@ -487,7 +507,7 @@ NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
         g_autoptr(GPtrArray) operations = collect(a, report->facts);
         double overflow;
 
-        add_losses(a, report->facts);
+        add_what_joins_tell(a, report->facts);
         overflow = report->facts->losses[NP_LOSS_KIND_OVERFLOW] > 0 ? overflow_share(operations, report->facts) : 0;
         for (guint i = 0; i < operations->len; i++) {
                 const Operation *op = operations->pdata[i];

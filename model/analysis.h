@@ -29,6 +29,8 @@ void np_analysis_target_threshold(NpAnalysis *a, guint target, guint64 target_ns
  * added; it was learned at host_ns. Call it first when the host begins, with a target_ns of 0. A target of which it is never
  * told is as near as the host's own capture. */
 void np_analysis_target_synced(NpAnalysis *a, guint target, guint64 target_ns, guint64 host_ns);
+/* It is the host itself, so that the clocks are one and no way is uncertain. */
+void np_analysis_target_same_clock(NpAnalysis *a, guint target);
 /* It ended before it was asked to: nothing comes from it any more, and what it had not sent by its last sync is lost as
  * NP_LOSS_TARGET_GONE. */
 void np_analysis_target_ended(NpAnalysis *a, guint target);

@@ -187,15 +187,26 @@ static void emit_unjoined(NpJoin *join, Host *host, NpUnjoined why)
 
         join->stats.unjoined[why]++;
         join->func(&host->record, NULL, why, threshold > 0 ? MIN(threshold, host->record.header.threshold) :
-                   host->record.header.threshold, join->data);
+                   host->record.header.threshold, (NpInterval) { 0, 0 }, join->data);
         free_host(host);
+}
+
+/* What the pair itself says holds at its own time, what the others say is as old as they are. */
+static NpInterval offset_of_pair(NpJoin *join, const Host *host, const Target *target)
+{
+        NpInterval all = np_offset_at(&join->offset, host->first_ns), own;
+
+        if (!np_join_pair_interval(host, target, host->first_ns, &own) || own.min > all.max || all.min > own.max)
+                return all;
+        return (NpInterval) { MAX(all.min, own.min), MIN(all.max, own.max) };
 }
 
 static void emit_joined(NpJoin *join, Host *host, Target *target)
 {
         join->stats.joined++;
         join->func(&host->record, &target->record, NP_UNJOINED_COUNT,
-                   MIN(host->record.header.threshold, target->record.header.threshold), join->data);
+                   MIN(host->record.header.threshold, target->record.header.threshold), offset_of_pair(join, host, target),
+                   join->data);
         free_host(host);
         free_target(join, target);
 }

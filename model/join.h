@@ -18,11 +18,11 @@ typedef enum {
         NP_UNJOINED_COUNT,
 } NpUnjoined;
 
-/* target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. threshold is the
+/* offset: bounds of (target clock - host clock) at the time of a joined command. target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. threshold is the
  * lower of those in force on the two sides, as far as known: what the command weighs. Every host record comes exactly once,
  * in no particular order. */
 typedef void (*NpJoinFunc)(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
-                           guint32 threshold, gpointer data);
+                           guint32 threshold, NpInterval offset, gpointer data);
 
 /* One join of one host with one target machine: the clock offset is theirs. */
 NpJoin *np_join_new(NpJoinFunc func, gpointer data);

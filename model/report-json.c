@@ -205,6 +205,8 @@ static void add_stage(JsonBuilder *b, const NpReportStage *stage, const char *tr
                         add_absent(b, "mean_ns", c->reason);
                 else
                         add_double(b, "mean_ns", c->mean_ns);
+                if (!c->reason && np_component_info(c->component)->one_way)
+                        add_double(b, "margin_ns", c->margin_ns);
                 json_builder_end_object(b);
         }
         json_builder_end_array(b);

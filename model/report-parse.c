@@ -372,6 +372,30 @@ static void read_losses(Reader *r, JsonObject *root, guint64 *losses)
         leave(r, before);
 }
 
+/* Of one that this version does not know only the form is checked. */
+static void read_component(Reader *r, JsonObject *o, NpReportStage *stage)
+{
+        g_autofree char *id = get_string(r, o, "id"), *reason = NULL;
+        double mean_ns = 0;
+
+        if (is_null(o, "mean_ns"))
+                reason = get_reason(r, o, "mean_ns");
+        else
+                mean_ns = get_double(r, o, "mean_ns", -NUMBER_MAX);
+
+        for (guint i = 0; i < NP_COMPONENT_COUNT && !r->error; i++) {
+                const NpComponentInfo *info = np_component_info(i);
+                NpReportComponent *c;
+
+                if (info->stage != stage->stage || !g_str_equal(info->id, id))
+                        continue;
+                c = np_report_component_new(i, mean_ns, reason);
+                g_ptr_array_add(stage->components, c);
+                if (info->one_way && !reason)
+                        c->margin_ns = get_double(r, o, "margin_ns", 0);
+        }
+}
+
 static void read_components(Reader *r, JsonObject *o, NpReportStage *stage)
 {
         JsonArray *array = get_array(r, o, "components", COMPONENTS_MAX);
@@ -379,19 +403,8 @@ static void read_components(Reader *r, JsonObject *o, NpReportStage *stage)
 
         for (guint i = 0; i < length(array) && !r->error; i++) {
                 gsize before = enter_element(r, i);
-                JsonObject *item = object_of(r, json_array_get_element(array, i), "");
-                g_autofree char *id = get_string(r, item, "id"), *reason = NULL;
-                JsonNode *node = get(r, item, "mean_ns");
-                double mean_ns = 0;
 
-                if (node && JSON_NODE_HOLDS_NULL(node))
-                        reason = get_reason(r, item, "mean_ns");
-                else
-                        mean_ns = get_double(r, item, "mean_ns", -NUMBER_MAX);
-
-                for (guint c = 0; c < NP_COMPONENT_COUNT && !r->error; c++)
-                        if (np_component_info(c)->stage == stage->stage && g_str_equal(np_component_info(c)->id, id))
-                                g_ptr_array_add(stage->components, np_report_component_new(c, mean_ns, reason));
+                read_component(r, object_of(r, json_array_get_element(array, i), ""), stage);
                 leave(r, before);
         }
         leave(r, outer);

@@ -121,6 +121,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReportFacts, np_report_facts_free)
 typedef struct {
         NpComponent component;
         double mean_ns;
+        double margin_ns;               /* by which mean_ns can be off; of one-way components */
         char *reason;                   /* not NULL: why mean_ns is not known */
 } NpReportComponent;
 

@@ -34,6 +34,9 @@ static const NpComponentInfo components[NP_COMPONENT_COUNT] = {
         { NP_COMPONENT_SUBMISSION,        NP_STAGE_HOST_DRIVER,   "submission",     "submission",          "H2 H3", NULL },
         { NP_COMPONENT_R2T,               NP_STAGE_HOST_DRIVER,   "r2t",            "R2T handling",        "H4 H5", NULL },
         { NP_COMPONENT_DRIVER_COMPLETION, NP_STAGE_HOST_DRIVER,   "completion",     "completion",          "H6 H7", NULL },
+        { NP_COMPONENT_REQUEST_WAY,       NP_STAGE_NETWORK,       "request",        "request",             "H3 T1", NULL, TRUE },
+        { NP_COMPONENT_TRANSFER,          NP_STAGE_NETWORK,       "transfer",       "write data transfer", "H4 H5 T2 T4", NULL },
+        { NP_COMPONENT_RESPONSE_WAY,      NP_STAGE_NETWORK,       "response",       "response",            "T9 H6", NULL, TRUE },
         { NP_COMPONENT_HOST_RECEIVE,      NP_STAGE_NETWORK,       "host_receive",   "host receive path",   "H6", DETAIL },
         { NP_COMPONENT_TARGET_RECEIVE,    NP_STAGE_NETWORK,       "target_receive", "target receive path", "T1", DETAIL },
         { NP_COMPONENT_WIRE,              NP_STAGE_NETWORK,       "wire",           "NICs and wire",       "H3 H6 T1 T9", DETAIL },
@@ -268,6 +271,26 @@ void np_stage_times(const struct np_host_record *host, const struct np_target_re
         ret->stage_ns[NP_STAGE_NETWORK] = away;
         if (target)
                 target_times(target, away, ret);
+}
+
+void np_stage_one_way(const struct np_host_record *host, const struct np_target_record *target, NpInterval offset,
+                      NpStageTimes *times)
+{
+        gboolean r2t = (host->header.flags | target->header.flags) & NP_F_R2T;
+        gint64 middle = offset.min + (offset.max - offset.min) / 2;
+        gint64 request = (gint64) target->t[NP_T1] - (gint64) host->h[NP_H3] - middle + (gint64) host->blocked_submit_ns;
+        gint64 response = (gint64) host->h[NP_H6] - (gint64) target->t[NP_T9] + middle;
+
+        /* Data in the capsule are a part of the request. With an R2T, blocked_ns is one sum for its sending and the response's. */
+        if (!r2t) {
+                request += (gint64) target->fetch_ns;
+                response += (gint64) target->blocked_ns;
+        }
+
+        times->margin_ns = offset.max - middle;
+        set_component(times, NP_COMPONENT_REQUEST_WAY, request);
+        set_component(times, NP_COMPONENT_RESPONSE_WAY, response);
+        set_component(times, NP_COMPONENT_TRANSFER, times->stage_ns[NP_STAGE_NETWORK] - request - response);
 }
 
 double np_threshold_weight(guint32 threshold)

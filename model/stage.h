@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "../bpf/record.h"
+#include "offset.h"
 
 G_BEGIN_DECLS
 
@@ -54,6 +55,9 @@ typedef enum {
         NP_COMPONENT_SUBMISSION,
         NP_COMPONENT_R2T,
         NP_COMPONENT_DRIVER_COMPLETION,
+        NP_COMPONENT_REQUEST_WAY,
+        NP_COMPONENT_TRANSFER,
+        NP_COMPONENT_RESPONSE_WAY,
         NP_COMPONENT_HOST_RECEIVE,
         NP_COMPONENT_TARGET_RECEIVE,
         NP_COMPONENT_WIRE,
@@ -71,6 +75,7 @@ typedef struct {
         const char *name;               /* "wait for a tag" */
         const char *boundaries;         /* those that delimit it, "H0 H1" */
         const char *never;              /* why no record tells it, or NULL when records can */
+        gboolean one_way;               /* between two clocks: known but for a margin */
 } NpComponentInfo;
 
 const NpComponentInfo *np_component_info(NpComponent component);
@@ -103,9 +108,15 @@ typedef struct {
         gint64 tag_wait_ns;             /* H1 - H0, part of host_block: not in what diskstats counts */
         gint64 component_ns[NP_COMPONENT_COUNT];
         guint32 components_known;       /* bit 1 << NpComponent */
+        gint64 margin_ns;               /* by which the one-way components can be off: one is too long by what the other is too short */
 } NpStageTimes;
 
 void np_stage_times(const struct np_host_record *host, const struct np_target_record *target, NpStageTimes *ret);
+
+/* Adds the ways of request and response to the times of a joined command; together with the transfer of write data they are the
+ * network stage exactly. offset: bounds of (target clock - host clock) when the command was under way. */
+void np_stage_one_way(const struct np_host_record *host, const struct np_target_record *target, NpInterval offset,
+                      NpStageTimes *times);
 
 /* How many commands one record of that threshold stands for: 2^32 / threshold, 1 when all are sampled. */
 double np_threshold_weight(guint32 threshold);

@@ -34,6 +34,7 @@ void np_table_add(NpTable *table, const NpStageTimes *times, double weight)
         table->weight += weight;
         table->latency += weight * times->latency_ns;
         table->tag_wait += weight * times->tag_wait_ns;
+        table->margin += weight * times->margin_ns;
         np_histogram_add(table->latencies, times->latency_ns, weight);
 
         if (table->with_target && times->stage_ns[NP_STAGE_NETWORK] < 0)
@@ -57,6 +58,7 @@ void np_table_merge(NpTable *table, const NpTable *other)
         table->network_negative += other->network_negative;
         table->latency += other->latency;
         table->tag_wait += other->tag_wait;
+        table->margin += other->margin;
         np_histogram_merge(table->latencies, other->latencies);
 
         for (guint i = 0; i < n_stages(table); i++) {
@@ -86,6 +88,7 @@ static NpReportComponent *component_of(const NpTable *table, const NpReportFacts
         g_auto(GStrv) boundaries = g_strsplit(info->boundaries, " ", -1);
         const NpReportHook *merged = merged_hook(facts->host_hooks, (const char *const *) boundaries);
         g_autofree char *reason = NULL;
+        NpReportComponent *c;
 
         for (guint i = 0; !merged && i < facts->targets->len; i++) {
                 const NpReportTarget *target = facts->targets->pdata[i];
@@ -102,7 +105,10 @@ static NpReportComponent *component_of(const NpTable *table, const NpReportFacts
                 reason = g_strdup_printf("not told by %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " records",
                                          table->without_component[component], table->records);
 
-        return np_report_component_new(component, table->components[component] / table->weight, reason);
+        c = np_report_component_new(component, table->components[component] / table->weight, reason);
+        if (info->one_way && !reason)
+                c->margin_ns = table->margin / table->weight;
+        return c;
 }
 
 static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts, guint i, double rate_per_s)

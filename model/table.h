@@ -18,6 +18,7 @@ typedef struct {
         double latency, tag_wait;
         double stages[NP_STAGE_COUNT];
         double components[NP_COMPONENT_COUNT];
+        double margin;                                  /* of the one-way components */
         guint64 without_component[NP_COMPONENT_COUNT];  /* records that did not tell it */
         NpHistogram *latencies;
         NpHistogram *stage_times[NP_STAGE_COUNT];

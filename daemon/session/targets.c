@@ -258,6 +258,7 @@ void targets_begin(Targets *t, NpAnalysis *analysis, uint32_t threshold)
                 target->index = n++;
                 target->state = TARGET_RECORDING;
                 if (!target->remote) {
+                        np_analysis_target_same_clock(analysis, target->index);
                         target->in_force = true;
                         continue;
                 }

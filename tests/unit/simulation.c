@@ -28,6 +28,11 @@ static guint64 random_or(const Simulation *s, double mean_ns)
         return s->periodic ? (guint64) mean_ns : jitter(s, mean_ns);
 }
 
+static guint64 way(const Simulation *s, guint64 now, guint64 delay_ns, double mean_ns)
+{
+        return s->wire_ns + (s->delay_from_ns && now >= s->delay_from_ns ? delay_ns : 0) + jitter(s, mean_ns);
+}
+
 static void times(const Simulation *s, SimulatedCommand *command, guint64 start_ns)
 {
         struct np_host_record *host = &command->records.host;
@@ -39,16 +44,16 @@ static void times(const Simulation *s, SimulatedCommand *command, guint64 start_
         host->h[NP_H1] = now += jitter(s, 100);
         host->h[NP_H2] = now += jitter(s, 300);
         host->h[NP_H3] = now + jitter(s, 2000);    /* the send can return after the target has it */
-        t[NP_T1] = now += s->wire_ns + jitter(s, 3000);
+        t[NP_T1] = now += way(s, now, s->delay_there_ns, 3000);
         if (fetched) {
                 queued = now += jitter(s, 200);
                 t[NP_T2] = now += jitter(s, 200);
-                now += s->wire_ns + jitter(s, 3000);
+                now += way(s, now, s->delay_back_ns, 3000);
                 host->h[NP_H4] = now = MAX(now, host->h[NP_H3]);
                 host->h[NP_H5] = now + jitter(s, 1000);
                 host->r2t_ns = host->h[NP_H5] - host->h[NP_H4];
                 host->r2t_rounds = 1;
-                now += s->wire_ns + jitter(s, 5000);
+                now += way(s, now, s->delay_there_ns, 5000);
                 target->fetch_ns = now - t[NP_T2];
                 host->header.flags |= NP_F_R2T;
                 target->header.flags |= NP_F_R2T;
@@ -57,7 +62,7 @@ static void times(const Simulation *s, SimulatedCommand *command, guint64 start_
         t[NP_T7] = now += random_or(s, 60000);
         t[NP_T8] = now += jitter(s, 200);
         t[NP_T9] = now + jitter(s, 1000);
-        now += s->wire_ns + jitter(s, 3000);
+        now += way(s, now, s->delay_back_ns, 3000);
         host->h[NP_H6] = now = MAX(now, MAX(host->h[NP_H3], host->h[NP_H5]));
         host->h[NP_H7] = now += jitter(s, 200);
         host->h[NP_H8] = now += jitter(s, 200);
@@ -113,7 +118,7 @@ GArray *simulate(const Simulation *s)
 }
 
 void test_take(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why, guint32 threshold,
-               gpointer data)
+               NpInterval offset, gpointer data)
 {
         TestOutcome *outcome = data;
 

@@ -18,6 +18,8 @@ typedef struct {
         guint64 wire_ns;                /* one way, at least; the rest is random, seldom long */
         gboolean periodic;              /* think time and storage are the same every time */
         guint fetched_percent;          /* writes with an R2T */
+        /* from delay_from_ns on, so much more to the target (commands, write data) and back (R2Ts, responses) */
+        guint64 delay_from_ns, delay_there_ns, delay_back_ns;
         /* clocks: target = host + offset_ns + drift_ppm of the time since the start */
         gint64 offset_ns;
         double drift_ppm;
@@ -44,5 +46,5 @@ typedef struct {
 
 /* An NpJoinFunc whose data is a TestOutcome. */
 void test_take(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why, guint32 threshold,
-               gpointer data);
+               NpInterval offset, gpointer data);
 guint64 test_outcome_total(const TestOutcome *outcome);

@@ -49,6 +49,23 @@ static void check_components(const NpStageTimes *times)
         }
 }
 
+/* The command takes 5000 there; with data in the capsule they take 350 more. */
+static void check_one_way(const Case *c, const TestCommand *command, NpStageTimes *times)
+{
+        const gint64 *ns = times->component_ns;
+        gboolean r2t = command->host.header.flags & NP_F_R2T;
+        gint64 back = (gint64) command->host.h[NP_H6] - ((gint64) command->target.t[NP_T9] - TEST_OFFSET_NS);
+
+        np_stage_one_way(&command->host, &command->target, (NpInterval) { TEST_OFFSET_NS - 300, TEST_OFFSET_NS + 301 }, times);
+        g_assert_cmpint(ns[NP_COMPONENT_REQUEST_WAY], ==, 5000 + c->blocked_submit + (c->kind == TEST_WRITE ? 350 : 0));
+        g_assert_cmpint(ns[NP_COMPONENT_RESPONSE_WAY], ==, back + (r2t ? 0 : c->blocked_target));
+        if (!r2t)
+                g_assert_cmpint(ns[NP_COMPONENT_TRANSFER], ==, 0);
+        g_assert_cmpint(ns[NP_COMPONENT_REQUEST_WAY] + ns[NP_COMPONENT_TRANSFER] + ns[NP_COMPONENT_RESPONSE_WAY], ==,
+                        times->stage_ns[NP_STAGE_NETWORK]);
+        g_assert_cmpint(times->margin_ns, ==, 301);
+}
+
 static void test_times(gconstpointer data)
 {
         const Case *c = data;
@@ -69,6 +86,7 @@ static void test_times(gconstpointer data)
         g_assert_cmpint(sum(&times), ==, 72000);
         g_assert_cmpint(times.tag_wait_ns, ==, 100);
         check_components(&times);
+        check_one_way(c, &command, &times);
 }
 
 static void test_host_only(void)
