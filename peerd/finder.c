@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "finder.h"
+
+#include <string.h>
+
+#include "error.h"
+
+#define RESOLVE_SEC 5
+
+typedef struct {
+        char *subsysnqn, *traddr;
+        GInetAddress *address;          /* of traddr */
+        guint under_way;
+        guint timer;
+        GCancellable *resolving;
+        char *found;
+} Search;
+
+typedef struct {
+        GTask *task;
+        char *peer;
+} Candidate;
+
+static void search_free(Search *s)
+{
+        g_free(s->subsysnqn);
+        g_free(s->traddr);
+        g_clear_object(&s->address);
+        g_clear_handle_id(&s->timer, g_source_remove);
+        g_object_unref(s->resolving);
+        g_free(s->found);
+        g_free(s);
+}
+
+static void candidate_free(Candidate *c)
+{
+        g_object_unref(c->task);
+        g_free(c->peer);
+        g_free(c);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Candidate, candidate_free)
+
+/* Scopes say which interface, which differs from machine to machine. */
+static GInetAddress *parse_number(const char *text)
+{
+        g_autofree char *copy = g_strdup(text);
+
+        copy[strcspn(copy, "%")] = '\0';
+        return g_inet_address_new_from_string(copy);
+}
+
+static const char *host_of(const NpPeerConfig *peer, GSocketConnectable **keep)
+{
+        *keep = peer->address ? np_address_parse(peer->address, NULL) : NULL;
+        return *keep ? g_network_address_get_hostname(G_NETWORK_ADDRESS(*keep)) : NULL;
+}
+
+static void return_found(GTask *task)
+{
+        Search *s = g_task_get_task_data(task);
+        g_autofree char *nqn = np_error_quote(s->subsysnqn), *traddr = np_error_quote(s->traddr);
+
+        g_clear_handle_id(&s->timer, g_source_remove);
+        if (s->found)
+                g_task_return_pointer(task, g_steal_pointer(&s->found), g_free);
+        else
+                g_task_return_new_error(task, NP_ERROR, NP_ERROR_NO_PEER,
+                                        "no paired machine exports %s or is at %s: pair with it: ntprofctl peer join", nqn, traddr);
+}
+
+static void on_resolved(GObject *source, GAsyncResult *result, gpointer data)
+{
+        g_autoptr(Candidate) c = data;
+        Search *s = g_task_get_task_data(c->task);
+        GList *addresses = g_resolver_lookup_by_name_finish(G_RESOLVER(source), result, NULL);
+
+        for (GList *i = addresses; i && !s->found; i = i->next)
+                if (g_inet_address_equal(i->data, s->address))
+                        s->found = g_strdup(c->peer);
+        g_resolver_free_addresses(addresses);
+        if (s->found)
+                g_cancellable_cancel(s->resolving);
+        if (--s->under_way == 0)
+                return_found(c->task);
+}
+
+static gboolean on_slow(gpointer data)
+{
+        Search *s = data;
+
+        s->timer = 0;
+        g_cancellable_cancel(s->resolving);
+        return G_SOURCE_REMOVE;
+}
+
+static const char *by_subsystem(GPtrArray *peers, const char *nqn)
+{
+        for (guint i = 0; i < peers->len; i++) {
+                const NpPeerConfig *peer = peers->pdata[i];
+
+                if (g_strv_contains((const char *const *) peer->subsystems, nqn))
+                        return peer->name;
+        }
+        return NULL;
+}
+
+static const char *by_number(GPtrArray *peers, GInetAddress *address)
+{
+        for (guint i = 0; i < peers->len; i++) {
+                const NpPeerConfig *peer = peers->pdata[i];
+                g_autoptr(GSocketConnectable) keep = NULL;
+                const char *host = host_of(peer, &keep);
+                g_autoptr(GInetAddress) its = host ? parse_number(host) : NULL;
+
+                if (its && g_inet_address_equal(its, address))
+                        return peer->name;
+        }
+        return NULL;
+}
+
+static void resolve_names(GTask *task, GPtrArray *peers)
+{
+        Search *s = g_task_get_task_data(task);
+        g_autoptr(GResolver) resolver = g_resolver_get_default();
+
+        for (guint i = 0; i < peers->len; i++) {
+                const NpPeerConfig *peer = peers->pdata[i];
+                g_autoptr(GSocketConnectable) keep = NULL;
+                const char *host = host_of(peer, &keep);
+                g_autoptr(GInetAddress) number = host ? parse_number(host) : NULL;
+                Candidate *c;
+
+                if (!host || number)
+                        continue;
+                c = g_new(Candidate, 1);
+                c->task = g_object_ref(task);
+                c->peer = g_strdup(peer->name);
+                s->under_way++;
+                g_resolver_lookup_by_name_async(resolver, host, s->resolving, on_resolved, c);
+        }
+        if (s->under_way > 0)
+                s->timer = g_timeout_add_seconds(RESOLVE_SEC, on_slow, s);
+}
+
+void np_finder_find_async(NpPins *pins, const char *subsysnqn, const char *traddr, GAsyncReadyCallback callback, gpointer data)
+{
+        g_autoptr(GTask) task = g_task_new(NULL, NULL, callback, data);
+        g_autoptr(GPtrArray) peers = np_pins_list(pins);
+        Search *s = g_new0(Search, 1);
+
+        s->subsysnqn = g_strdup(subsysnqn);
+        s->traddr = g_strdup(traddr);
+        s->resolving = g_cancellable_new();
+        s->address = traddr ? parse_number(traddr) : NULL;
+        g_task_set_task_data(task, s, (GDestroyNotify) search_free);
+
+        if (subsysnqn)
+                s->found = g_strdup(by_subsystem(peers, subsysnqn));
+        if (!s->found && s->address)
+                s->found = g_strdup(by_number(peers, s->address));
+        if (!s->found && s->address)
+                resolve_names(task, peers);
+        if (s->under_way == 0)
+                return_found(task);
+}
+
+char *np_finder_find_finish(GAsyncResult *result, GError **error)
+{
+        return g_task_propagate_pointer(G_TASK(result), error);
+}

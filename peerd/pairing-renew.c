@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Renew() and Forget(): what every peer, or one, has to be told. */
+#include "error.h"
+#include "pairing.h"
+
+#define TELL_SEC 15             /* for each peer, all at once */
+#define FORGET_SEC 5
+
+/* ---- Renew ---- */
+
+typedef struct {
+        NpPeerd *peerd;
+        NpIdentity *next;
+        GCancellable *cancellable;
+        guint timer;
+        guint under_way;
+        GPtrArray *peers;       /* of Told */
+} Renewal;
+
+typedef struct {
+        char *name, *outcome;
+        GTask *task;            /* while it is being told */
+} Told;
+
+static void told_free(Told *t)
+{
+        g_free(t->name);
+        g_free(t->outcome);
+        g_free(t);
+}
+
+static void renewal_free(Renewal *r)
+{
+        r->peerd->renewing = FALSE;
+        if (r->next)
+                np_identity_drop(r->peerd->identity, r->next);
+        g_clear_handle_id(&r->timer, g_source_remove);
+        g_object_unref(r->cancellable);
+        g_ptr_array_unref(r->peers);
+        g_free(r);
+}
+
+static gboolean on_slow(gpointer data)
+{
+        Renewal *r = data;
+
+        r->timer = 0;
+        g_cancellable_cancel(r->cancellable);
+        return G_SOURCE_REMOVE;
+}
+
+static void renewal_end(GTask *task)
+{
+        Renewal *r = g_task_get_task_data(task);
+        g_autoptr(GError) error = NULL;
+        GVariantBuilder outcome;
+
+        if (!np_identity_adopt(r->peerd->identity, r->next, &error)) {
+                g_task_return_error(task, g_steal_pointer(&error));
+                return;
+        }
+        r->next = NULL;
+        np_invitations_end_all(r->peerd->invitations);  /* their lines have the old fingerprint */
+        g_message("This machine's key is new: %s", np_identity_fingerprint(r->peerd->identity));
+        np_peerd_tell_changed(r->peerd);
+
+        g_variant_builder_init(&outcome, G_VARIANT_TYPE("a(ss)"));
+        for (guint i = 0; i < r->peers->len; i++) {
+                Told *t = r->peers->pdata[i];
+
+                if (t->outcome[0])
+                        g_warning("%s: does not know the new key: %s", t->name, t->outcome);
+                g_variant_builder_add(&outcome, "(ss)", t->name, t->outcome);
+        }
+        g_task_return_pointer(task, g_variant_ref_sink(g_variant_builder_end(&outcome)), (GDestroyNotify) g_variant_unref);
+}
+
+static void told_done(Told *t, char *outcome)
+{
+        g_autoptr(GTask) task = g_steal_pointer(&t->task);
+        Renewal *r = g_task_get_task_data(task);
+
+        t->outcome = outcome;
+        if (--r->under_way == 0)
+                renewal_end(task);
+}
+
+static char *not_told(GError *error)
+{
+        if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+                return g_strdup("it did not answer in time: pair it again");
+        np_error_strip(error);
+        return g_strdup_printf("%s: pair it again", error->message);
+}
+
+static void on_told(GObject *source, GAsyncResult *result, gpointer data)
+{
+        Told *t = data;
+        Renewal *r = g_task_get_task_data(t->task);
+        g_autoptr(GError) error = NULL;
+        gboolean pinned;
+
+        if (!np_link_renew_finish(NP_LINK(source), result, &pinned, &error))
+                told_done(t, not_told(error));
+        else if (!pinned)
+                told_done(t, g_strdup_printf("its administrator has fixed the old fingerprint in " NP_PEERS_ETC ": %s is to stand there",
+                                             np_identity_fingerprint(r->next)));
+        else
+                told_done(t, g_strdup(""));
+}
+
+static void on_reached(GObject *source, GAsyncResult *result, gpointer data)
+{
+        Told *t = data;
+        Renewal *r = g_task_get_task_data(t->task);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpLink) link = np_links_get_finish(r->peerd->links, result, &error);
+
+        if (link)
+                np_link_renew_async(link, np_identity_fingerprint(r->next), r->cancellable, on_told, t);
+        else
+                told_done(t, not_told(error));
+}
+
+void np_pairing_renew_async(NpPeerd *peerd, GAsyncReadyCallback callback, gpointer data)
+{
+        g_autoptr(GTask) task = g_task_new(NULL, NULL, callback, data);
+        g_autoptr(GPtrArray) peers = NULL;
+        g_autoptr(GError) error = NULL;
+        Renewal *r;
+
+        if (peerd->renewing) {
+                g_task_return_new_error(task, G_IO_ERROR, G_IO_ERROR_BUSY, "the key is being renewed already");
+                return;
+        }
+        r = g_new0(Renewal, 1);
+        r->peerd = peerd;
+        r->cancellable = g_cancellable_new();
+        r->peers = g_ptr_array_new_with_free_func((GDestroyNotify) told_free);
+        g_task_set_task_data(task, r, (GDestroyNotify) renewal_free);
+        peerd->renewing = TRUE;
+
+        r->next = np_identity_prepare(peerd->identity, &error);
+        if (!r->next) {
+                g_task_return_error(task, g_steal_pointer(&error));
+                return;
+        }
+        peers = np_pins_list(peerd->pins);
+        for (guint i = 0; i < peers->len; i++) {
+                Told *t = g_new0(Told, 1);
+
+                t->name = g_strdup(((const NpPeerConfig *) peers->pdata[i])->name);
+                t->task = g_object_ref(task);
+                g_ptr_array_add(r->peers, t);
+        }
+        r->under_way = r->peers->len;
+        if (r->under_way == 0) {
+                renewal_end(task);
+                return;
+        }
+        r->timer = g_timeout_add_seconds(TELL_SEC, on_slow, r);
+        for (guint i = 0; i < r->peers->len; i++) {
+                Told *t = r->peers->pdata[i];
+
+                np_links_get_async(peerd->links, t->name, r->cancellable, on_reached, t);
+        }
+}
+
+GVariant *np_pairing_renew_finish(NpPeerd *peerd, GAsyncResult *result, GError **error)
+{
+        return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+/* ---- Forget ---- */
+
+typedef struct {
+        NpPeerd *peerd;
+        char *name;
+        GCancellable *cancellable;
+        guint timer;
+} Forgetting;
+
+static void forgetting_free(Forgetting *f)
+{
+        g_free(f->name);
+        g_clear_handle_id(&f->timer, g_source_remove);
+        g_object_unref(f->cancellable);
+        g_free(f);
+}
+
+static gboolean on_forget_slow(gpointer data)
+{
+        Forgetting *f = data;
+
+        f->timer = 0;
+        g_cancellable_cancel(f->cancellable);
+        return G_SOURCE_REMOVE;
+}
+
+static void forget_end(GTask *task)
+{
+        Forgetting *f = g_task_get_task_data(task);
+        g_autoptr(GError) error = NULL;
+
+        if (!np_pins_remove(f->peerd->pins, f->name, &error) && !g_error_matches(error, NP_ERROR, NP_ERROR_NO_PEER)) {
+                g_task_return_error(task, g_steal_pointer(&error));
+                return;
+        }
+        np_links_close(f->peerd->links, f->name, "the pairing has ended");
+        g_message("%s: forgotten", f->name);
+        g_task_return_boolean(task, TRUE);
+}
+
+static void on_forgotten(GObject *source, GAsyncResult *result, gpointer data)
+{
+        g_autoptr(GTask) task = data;
+        Forgetting *f = g_task_get_task_data(task);
+        g_autoptr(GError) error = NULL;
+
+        if (!np_link_forget_finish(NP_LINK(source), result, &error))
+                g_message("%s: could not be told that it is forgotten: %s", f->name, error->message);
+        forget_end(task);
+}
+
+static void on_forget_reached(GObject *source, GAsyncResult *result, gpointer data)
+{
+        g_autoptr(GTask) task = data;
+        Forgetting *f = g_task_get_task_data(task);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpLink) link = np_links_get_finish(f->peerd->links, result, &error);
+
+        if (link)
+                np_link_forget_async(link, f->cancellable, on_forgotten, g_steal_pointer(&task));
+        else {
+                g_message("%s: could not be told that it is forgotten: %s", f->name, error->message);
+                forget_end(task);
+        }
+}
+
+void np_pairing_forget_async(NpPeerd *peerd, const char *name, GAsyncReadyCallback callback, gpointer data)
+{
+        g_autoptr(GTask) task = g_task_new(NULL, NULL, callback, data);
+        g_autoptr(GError) error = NULL;
+        Forgetting *f;
+
+        if (!np_pins_removable(peerd->pins, name, &error)) {
+                g_task_return_error(task, g_steal_pointer(&error));
+                return;
+        }
+        f = g_new0(Forgetting, 1);
+        f->peerd = peerd;
+        f->name = g_strdup(name);
+        f->cancellable = g_cancellable_new();
+        f->timer = g_timeout_add_seconds(FORGET_SEC, on_forget_slow, f);
+        g_task_set_task_data(task, f, (GDestroyNotify) forgetting_free);
+        np_links_get_async(peerd->links, name, f->cancellable, on_forget_reached, g_steal_pointer(&task));
+}
+
+gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, GError **error)
+{
+        return g_task_propagate_boolean(G_TASK(result), error);
+}
