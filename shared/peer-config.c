@@ -77,7 +77,9 @@ static char *get_address(const NpPeerConfig *config)
         return g_strdup(config->address);
 }
 
-static const char *set_nqns(char ***nqns, const char *value)
+static const char host_nqns_expected[] = "one or more NQNs, each \"nqn.\" and at most 223 bytes in all, separated by blanks";
+
+static const char *set_nqns(char ***nqns, const char *value, gboolean (*valid)(const char *nqn), const char *expected)
 {
         g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(g_free);
         g_auto(GStrv) words = g_strsplit_set(value, " \t", -1);
@@ -85,8 +87,8 @@ static const char *set_nqns(char ***nqns, const char *value)
         for (char **word = words; *word; word++) {
                 if (**word == '\0')
                         continue;
-                if (!np_nqn_valid(*word))
-                        return "one or more NQNs, each \"nqn.\" and at most 223 bytes in all, separated by blanks";
+                if (!valid(*word))
+                        return expected;
                 g_ptr_array_add(list, g_strdup(*word));
         }
         g_ptr_array_add(list, NULL);
@@ -102,7 +104,7 @@ static char *get_nqns(char **nqns)
 
 static const char *set_host_nqns(NpPeerConfig *config, const char *value)
 {
-        return set_nqns(&config->host_nqns, value);
+        return set_nqns(&config->host_nqns, value, np_nqn_valid, host_nqns_expected);
 }
 
 static char *get_host_nqns(const NpPeerConfig *config)
@@ -112,7 +114,7 @@ static char *get_host_nqns(const NpPeerConfig *config)
 
 static const char *set_claimed(NpPeerConfig *config, const char *value)
 {
-        return set_nqns(&config->claimed_host_nqns, value);
+        return set_nqns(&config->claimed_host_nqns, value, np_nqn_valid, host_nqns_expected);
 }
 
 static char *get_claimed(const NpPeerConfig *config)
@@ -122,7 +124,7 @@ static char *get_claimed(const NpPeerConfig *config)
 
 static const char *set_subsystems(NpPeerConfig *config, const char *value)
 {
-        return set_nqns(&config->subsystems, value);
+        return set_nqns(&config->subsystems, value, np_subsystem_nqn_valid, "one or more NQNs of at most 223 bytes, separated by blanks");
 }
 
 static char *get_subsystems(const NpPeerConfig *config)

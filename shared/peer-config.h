@@ -66,5 +66,7 @@ char *np_fingerprint_of_der(gconstpointer der, gsize size);
 GSocketConnectable *np_address_parse(const char *text, GError **error);
 /* "nqn." and what NVMe Base Specification 2.0 section 4.5 allows: at most 223 bytes, UTF-8 without control characters or blanks. */
 gboolean np_nqn_valid(const char *nqn);
+/* The same without "nqn.": a kernel takes any name for a subsystem, and people do call them "testnqn". */
+gboolean np_subsystem_nqn_valid(const char *nqn);
 
 G_END_DECLS

@@ -38,9 +38,14 @@ char *np_fingerprint_of_der(gconstpointer der, gsize size)
 
 gboolean np_nqn_valid(const char *nqn)
 {
+        return g_str_has_prefix(nqn, "nqn.") && nqn[strlen("nqn.")] != '\0' && np_subsystem_nqn_valid(nqn);
+}
+
+gboolean np_subsystem_nqn_valid(const char *nqn)
+{
         gsize length = strlen(nqn);
 
-        if (!g_str_has_prefix(nqn, "nqn.") || length == strlen("nqn.") || length > NQN_MAX || !g_utf8_validate(nqn, length, NULL))
+        if (length == 0 || length > NQN_MAX || !g_utf8_validate(nqn, length, NULL))
                 return FALSE;
         for (const char *p = nqn; *p; p = g_utf8_next_char(p)) {
                 gunichar c = g_utf8_get_char(p);

@@ -66,6 +66,33 @@ finish:
         return r;
 }
 
+static int live_open_target(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret, Error *error)
+{
+        const char *why = NULL;
+        HookPlan *plan;
+        int r;
+
+        r = make_plan(HOOK_SIDE_TARGET, &plan, error);
+        if (r < 0)
+                return r;
+
+        if (!hook_plan_usable(plan, HOOK_SIDE_TARGET, &why))
+                r = error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s, kernel %s: %s", b->machine, b->kernel, why);
+        else {
+                r = capture_bpf_new(plan, config, handlers, ret);
+                if (r < 0)
+                        r = error_set(error, NTPROF_ERROR_CAPTURE_FAILED, "%s: the programs could not be prepared: %s", b->machine,
+                                      g_strerror(-r));
+        }
+        hook_plan_free(plan);
+        return r;
+}
+
+static MachineFacts *live_describe(Backend *b)
+{
+        return machine_facts_read(&namespace_roots_default);
+}
+
 static void live_read_iostat(Backend *b, Capture *capture, const NamespaceInfo *info, IoStat *ret)
 {
         iostat_read(&namespace_roots_default, info, ret);
@@ -94,6 +121,8 @@ int backend_live_new(Backend **ret)
         static const BackendOps ops = {
                 .resolve = live_resolve,
                 .open = live_open,
+                .open_target = live_open_target,
+                .describe = live_describe,
                 .read_iostat = live_read_iostat,
                 .inspect = live_inspect,
                 .free = live_free,

@@ -45,6 +45,33 @@ static int replay_open(Backend *b, const NamespaceInfo *info, CaptureConfig *con
         return capture_replay_new(replay->recording, replay->speed, handlers, ret, error);
 }
 
+static int replay_open_target(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret,
+                              Error *error)
+{
+        BackendReplay *replay = (BackendReplay *) b;
+
+        if (!replay->recording->facts->has_target)
+                return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s: the recording it replays has the host's side only",
+                                 b->machine);
+        return capture_replay_new_target(replay->recording, replay->speed, config, handlers, ret, error);
+}
+
+static MachineFacts *replay_describe(Backend *b)
+{
+        const RecordingFacts *recorded = ((BackendReplay *) b)->recording->facts;
+        const NamespaceInfo *info = recorded->namespace;
+        MachineFacts *facts = machine_facts_new();
+
+        for (size_t i = 0; i < info->n_paths; i++) {
+                machine_facts_add(&facts->host_nqns, info->paths[i].hostnqn);
+                if (recorded->has_target && info->paths[i].local) {
+                        machine_facts_add(&facts->subsystems, info->subsystem_nqn);
+                        machine_facts_add(&facts->addresses, info->paths[i].traddr);
+                }
+        }
+        return facts;
+}
+
 static void replay_read_iostat(Backend *b, Capture *capture, const NamespaceInfo *info, IoStat *ret)
 {
         capture_replay_read_iostat(capture, ret);
@@ -76,6 +103,8 @@ int backend_replay_new(const char *path, double speed, Backend **ret, Error *err
         static const BackendOps ops = {
                 .resolve = replay_resolve,
                 .open = replay_open,
+                .open_target = replay_open_target,
+                .describe = replay_describe,
                 .read_iostat = replay_read_iostat,
                 .inspect = replay_inspect,
                 .free = replay_free,

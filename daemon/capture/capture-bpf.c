@@ -154,12 +154,22 @@ static int load_and_attach(CaptureBpf *b, const char **ret_error)
 
         r = attach_targets_open();
         if (r < 0)
-                return fail(b, ret_error, r, "find where to attach", b->target ? "host's and the target" : "host");
+                return fail(b, ret_error, r, "find where to attach",
+                            !b->host ? "target" : b->target ? "host's and the target" : "host");
         r = b->target ? load_target(b, ret_error) : 0;
-        if (r >= 0)
+        if (r >= 0 && b->host)
                 r = load_host(b, ret_error);
         attach_targets_close();
         return r;
+}
+
+/* The first one makes the ring buffer reader. */
+static int add_ring(CaptureBpf *b, struct bpf_map *map, ring_buffer_sample_fn on_record)
+{
+        if (b->ring)
+                return ring_buffer__add(b->ring, bpf_map__fd(map), on_record, b);
+        b->ring = ring_buffer__new(bpf_map__fd(map), on_record, b, NULL);
+        return b->ring ? 0 : -errno;
 }
 
 static int attach(Capture *c, const char **ret_error)
@@ -172,11 +182,13 @@ static int attach(Capture *c, const char **ret_error)
         if (r < 0)
                 return r;
 
-        b->ring = ring_buffer__new(bpf_map__fd(b->host->maps.ring), on_host_record, b, NULL);
-        if (!b->ring)
-                return fail(b, ret_error, -errno, "read from", "host");
+        if (b->host) {
+                r = add_ring(b, b->host->maps.ring, on_host_record);
+                if (r < 0)
+                        return fail(b, ret_error, r, "read from", "host");
+        }
         if (b->target) {
-                r = ring_buffer__add(b->ring, bpf_map__fd(b->target->maps.ring), on_target_record, b);
+                r = add_ring(b, b->target->maps.ring, on_target_record);
                 if (r < 0)
                         return fail(b, ret_error, r, "read from", "target");
         }
@@ -190,7 +202,8 @@ static int set_threshold(Capture *c, uint32_t threshold)
 
         if (raised && b->target)
                 b->target->bss->threshold = threshold;
-        b->host->bss->threshold = threshold;
+        if (b->host)
+                b->host->bss->threshold = threshold;
         if (!raised && b->target)
                 b->target->bss->threshold = threshold;
         b->threshold = threshold;
@@ -204,7 +217,8 @@ static int resume(Capture *c)
         b->pausing = false;
         if (b->target)
                 b->target->bss->recording = 1;
-        b->host->bss->recording = 1;
+        if (b->host)
+                b->host->bss->recording = 1;
         return 0;
 }
 
@@ -213,7 +227,10 @@ static int pause_capture(Capture *c)
         CaptureBpf *b = bpf(c);
 
         b->pausing = true;
-        b->host->bss->recording = 0;
+        if (b->host)
+                b->host->bss->recording = 0;
+        else
+                b->target->bss->recording = 0;
         return 0;
 }
 
@@ -289,11 +306,13 @@ static int get_counters(Capture *c, CaptureCounters *ret)
         int r;
 
         *ret = (CaptureCounters) {};
-        r = sum_cpus(b->host->maps.cpus, ret->host, ret);
-        if (r < 0)
-                return r;
-        ret->host_recursion = recursion_misses(b->host->obj);
-        ret->host_in_flight = b->host->bss->under_way;
+        if (b->host) {
+                r = sum_cpus(b->host->maps.cpus, ret->host, ret);
+                if (r < 0)
+                        return r;
+                ret->host_recursion = recursion_misses(b->host->obj);
+                ret->host_in_flight = b->host->bss->under_way;
+        }
         if (!b->target)
                 return 0;
 
@@ -402,12 +421,14 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
         b->capture.handlers = *handlers;
         b->config = *config;
 
-        b->host = host_bpf__open();
-        if (!b->host) {
-                r = -errno;
-                goto fail;
+        if (config->n_host_filters > 0) {
+                b->host = host_bpf__open();
+                if (!b->host) {
+                        r = -errno;
+                        goto fail;
+                }
+                select_programs(b->host->obj, plan, HOOK_SIDE_HOST);
         }
-        select_programs(b->host->obj, plan, HOOK_SIDE_HOST);
         if (config->n_target_filters > 0) {
                 b->target = target_bpf__open();
                 if (!b->target) {

@@ -279,6 +279,22 @@ static int backend_open(Backend *b, const NamespaceInfo *info, CaptureConfig *co
         return 0;
 }
 
+/* A recording is one of a session: what another machine asks for is not in it. */
+static int backend_open_target(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret,
+                               Error *error)
+{
+        Backend *inner = ((BackendRecord *) b)->inner;
+
+        return inner->ops->open_target(inner, config, handlers, ret, error);
+}
+
+static MachineFacts *backend_describe(Backend *b)
+{
+        Backend *inner = ((BackendRecord *) b)->inner;
+
+        return inner->ops->describe(inner);
+}
+
 static void backend_read_iostat(Backend *b, Capture *capture, const NamespaceInfo *info, IoStat *ret)
 {
         Backend *inner = ((BackendRecord *) b)->inner;
@@ -329,6 +345,8 @@ int backend_record_new(Backend *inner, const char *path, Backend **ret, Error *e
         static const BackendOps ops = {
                 .resolve = backend_resolve,
                 .open = backend_open,
+                .open_target = backend_open_target,
+                .describe = backend_describe,
                 .read_iostat = backend_read_iostat,
                 .inspect = backend_inspect,
                 .free = backend_record_free,

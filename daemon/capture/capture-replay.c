@@ -2,6 +2,7 @@
 #include "capture-replay.h"
 
 #include <glib.h>
+#include <string.h>
 
 /* So that the event loop comes round between two drains however fast the replay is. */
 #define FRAMES_PER_DRAIN 8192
@@ -26,6 +27,9 @@ typedef struct CaptureReplay {
         bool done;                      /* paused, and all that was under way then has been handed out */
         bool backlog;                   /* the last drain stopped because it had done enough */
         bool chosen_fewer;              /* by a lower threshold than the recording's */
+        bool target_only;
+        bool all_pairs;                 /* target_only: the filters are about all that was recorded */
+        int filter_of_pair[NP_FILTERS_MAX];     /* target_only: the recording's filter to that of the capture, -1: none */
         uint64_t wall_start_ns;         /* CLOCK_MONOTONIC when it was resumed */
         uint64_t clock_ns;              /* of the recorded host */
         uint64_t handed_host, handed_target;
@@ -82,25 +86,40 @@ static void hand_out_target(CaptureReplay *r, const struct np_target_record *fro
         struct np_target_record record = *from;
         uint32_t threshold = threshold_at(r, record.t[NP_T1]);
 
-        if (!is_chosen(record.header.hash, threshold))
+        if (r->target_only) {
+                if (record.header.filter >= NP_FILTERS_MAX || r->filter_of_pair[record.header.filter] < 0)
+                        return;
+                record.header.filter = r->filter_of_pair[record.header.filter];
+        }
+        if (!is_chosen(record.header.hash, threshold)) {
+                r->chosen_fewer |= r->target_only;
                 return;
+        }
 
         record.header.threshold = MIN(record.header.threshold, threshold);
         r->handed_target++;
         r->capture.handlers.target_record(&record, r->capture.handlers.userdata);
 }
 
+static void handle_target_record(CaptureReplay *r, const struct np_target_record *record)
+{
+        if (!r->paused)
+                hand_out_target(r, record);
+        else if (!r->target_only)
+                g_array_append_vals(r->target_held, record, 1);
+        else if (record->t[NP_T1] <= r->clock_ns)
+                hand_out_target(r, record);
+}
+
 static int handle_frame(CaptureReplay *r, const RecordingFrame *frame)
 {
         switch (frame->type) {
         case REPLAY_HOST_RECORD:
-                hand_out_host(r, frame->data);
+                if (!r->target_only)
+                        hand_out_host(r, frame->data);
                 return 0;
         case REPLAY_TARGET_RECORD:
-                if (r->paused)
-                        g_array_append_vals(r->target_held, frame->data, 1);
-                else
-                        hand_out_target(r, frame->data);
+                handle_target_record(r, frame->data);
                 return 0;
         case REPLAY_COUNTERS:
                 return r->paused && !r->whole ? 0 : recording_frame_counters(frame, &r->counters);
@@ -222,9 +241,32 @@ static int replay_get_fd(Capture *c)
         return -1;
 }
 
+/* What a recording counted is of all its controllers. */
+static void get_target_counters(const CaptureReplay *r, CaptureCounters *ret)
+{
+        *ret = (CaptureCounters) {};
+        if (r->all_pairs) {
+                memcpy(ret->target, r->counters.target, sizeof(ret->target));
+                ret->target_recursion = r->counters.target_recursion;
+                ret->target_in_flight = r->counters.target_in_flight;
+        }
+        if (!r->all_pairs || r->chosen_fewer || (r->paused && !r->whole)) {
+                ret->target[NP_C_SAMPLED] = ret->target[NP_C_EMITTED] = r->handed_target;
+                ret->target[NP_C_COMMANDS] = MAX(ret->target[NP_C_COMMANDS], r->handed_target);
+                ret->target_in_flight = 0;
+        }
+        if (r->paused && !r->done)
+                ret->target_in_flight = MAX(ret->target_in_flight, 1U);
+}
+
 static int replay_get_counters(Capture *c, CaptureCounters *ret)
 {
         CaptureReplay *r = (CaptureReplay *) c;
+
+        if (r->target_only) {
+                get_target_counters(r, ret);
+                return 0;
+        }
 
         *ret = r->counters;
         if (r->chosen_fewer || (r->paused && !r->whole)) {
@@ -328,5 +370,58 @@ int capture_replay_new(const Recording *recording, double speed, const CaptureHa
         r->target_held = g_array_new(false, true, sizeof(struct np_target_record));
         r->finishing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         *ret = &r->capture;
+        return 0;
+}
+
+static int find_filter(const CaptureConfig *config, const NamespaceInfo *info, const char *hostnqn)
+{
+        for (unsigned i = 0; i < config->n_target_filters; i++) {
+                const struct np_target_filter *filter = config->target_filters + i;
+
+                if (g_str_equal(filter->subsysnqn, info->subsystem_nqn) && g_str_equal(filter->hostnqn, hostnqn) &&
+                    filter->nsid == info->nsid)
+                        return i;
+        }
+        return -1;
+}
+
+/* The recording's filters are the host NQNs of its local paths, each once, as session.c makes them. */
+static void map_pairs(CaptureReplay *r, const NamespaceInfo *info, const CaptureConfig *config)
+{
+        const char *pairs[NP_FILTERS_MAX];
+        unsigned n = 0;
+
+        r->all_pairs = true;
+        for (size_t i = 0; i < info->n_paths; i++) {
+                const NamespacePath *path = info->paths + i;
+                bool known = false;
+
+                for (unsigned j = 0; j < n; j++)
+                        known |= g_str_equal(pairs[j], path->hostnqn);
+                if (!path->local || known)
+                        continue;
+                r->filter_of_pair[n] = find_filter(config, info, path->hostnqn);
+                r->all_pairs &= r->filter_of_pair[n] >= 0;
+                pairs[n++] = path->hostnqn;
+        }
+        while (n < NP_FILTERS_MAX)
+                r->filter_of_pair[n++] = -1;
+}
+
+int capture_replay_new_target(const Recording *recording, double speed, const CaptureConfig *config,
+                              const CaptureHandlers *handlers, Capture **ret, Error *error)
+{
+        CaptureReplay *replay;
+        Capture *capture;
+        int r;
+
+        r = capture_replay_new(recording, speed, handlers, &capture, error);
+        if (r < 0)
+                return r;
+
+        replay = (CaptureReplay *) capture;
+        replay->target_only = true;
+        map_pairs(replay, recording->facts->namespace, config);
+        *ret = capture;
         return 0;
 }

@@ -16,7 +16,7 @@ typedef struct Capture Capture;
 typedef struct HookPlan HookPlan;
 
 typedef struct CaptureConfig {
-        unsigned n_host_filters;
+        unsigned n_host_filters;                /* 0: no host side */
         struct np_host_filter host_filters[NP_FILTERS_MAX];
         uint32_t head_major, head_minor;        /* of the block device applications open: nvme6n1 */
         unsigned n_target_filters;              /* 0: no target side */
@@ -61,7 +61,7 @@ typedef struct CaptureOps {
         /* From now on commands are counted and sampled. */
         int (*resume)(Capture *c);
         /* From now on none is; those under way still complete and are emitted. The target goes on until none of the
-         * host's is under way (get_counters() looks). */
+         * host's is under way (get_counters() looks), unless it is without a host side. */
         int (*pause)(Capture *c);
         /* The target first when raised, the host first when lowered: the target's set is never the smaller. */
         int (*set_threshold)(Capture *c, uint32_t threshold);

@@ -10,6 +10,7 @@
 #include "../capture/capture.h"
 #include "../error.h"
 #include "iostat.h"
+#include "machine-facts.h"
 #include "namespace.h"
 
 typedef struct Backend Backend;
@@ -21,6 +22,11 @@ typedef struct BackendOps {
          * target filters from config and sets *ret_no_target_reason, a sentence. Errors: KERNEL_UNSUPPORTED, CAPTURE_FAILED. */
         int (*open)(Backend *b, const NamespaceInfo *info, CaptureConfig *config, const CaptureHandlers *handlers,
                     Capture **ret, char **ret_no_target_reason, Error *error);
+        /* The target's side alone, for another machine: config has target filters only. Errors: KERNEL_UNSUPPORTED,
+         * CAPTURE_FAILED. */
+        int (*open_target)(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret, Error *error);
+        /* What the machine that the records are from is to others. */
+        MachineFacts *(*describe)(Backend *b);
         /* Counts now, by the clock of the capture. */
         void (*read_iostat)(Backend *b, Capture *capture, const NamespaceInfo *info, IoStat *ret);
         /* The document of Manager.Inspect(). */

@@ -158,6 +158,24 @@ static int fake_open(Backend *b, const NamespaceInfo *info, CaptureConfig *confi
         return 0;
 }
 
+static int fake_open_target(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret, Error *error)
+{
+        CaptureConfig copy = *config;
+        _cleanup_free_ char *reason = NULL;
+
+        return fake_open(b, NULL, &copy, handlers, ret, &reason, error);
+}
+
+static MachineFacts *fake_describe(Backend *b)
+{
+        MachineFacts *facts = machine_facts_new();
+
+        machine_facts_add(&facts->subsystems, "nqn.sub");
+        machine_facts_add(&facts->addresses, "10.0.0.2");
+        machine_facts_add(&facts->host_nqns, "nqn.host");
+        return facts;
+}
+
 static void fake_read_iostat(Backend *b, Capture *capture, const NamespaceInfo *info, IoStat *ret)
 {
         FakeBackend *fake = (FakeBackend *) b;
@@ -182,6 +200,8 @@ FakeBackend *fake_backend_new(void)
         static const BackendOps ops = {
                 .resolve = fake_resolve,
                 .open = fake_open,
+                .open_target = fake_open_target,
+                .describe = fake_describe,
                 .read_iostat = fake_read_iostat,
                 .inspect = fake_inspect,
                 .free = fake_nothing,

@@ -133,7 +133,7 @@ static void test_bad_values(Fixture *f, gconstpointer data)
                 { "MaxSessionSec=-1", "MaxSessionSec=-1 is not" },
                 { "MaxSessionSec=99999999999999999999", "MaxSessionSec=99999999999999999999 is not" },
                 { "ClaimedHostNQN=x", "ClaimedHostNQN=x is not" },
-                { "Subsystems=x", "Subsystems=x is not" },
+                { "Subsystems=nqn.a\001", "Subsystems=nqn.a\\001 is not" },
                 { "LastSeen=yesterday", "LastSeen=yesterday is not a time" },
                 { "hostnqn=nqn.a", "hostnqn: no such key; known are Fingerprint, Address, HostNQN," },
                 { "HostNQN[de]=nqn.a", "HostNQN[de]: no such key" },
@@ -213,6 +213,10 @@ static void test_nqns(void)
                 g_assert_true(np_nqn_valid(good[i]));
         for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)
                 g_assert_false(np_nqn_valid(bad[i]));
+        g_assert_true(np_subsystem_nqn_valid("testnqn"));
+        g_assert_false(np_subsystem_nqn_valid(""));
+        g_assert_false(np_subsystem_nqn_valid("test nqn"));
+        g_assert_false(np_subsystem_nqn_valid(longer));
 }
 
 static void test_addresses(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The recordings that the bus tests make in Python are what C reads: same layouts, same hash, same seed. */
+#include "daemon/capture/backend-replay.h"
 #include "daemon/capture/recording.h"
 
 #include <glib.h>
@@ -110,6 +111,122 @@ static void test_facts_round_trip(void)
         g_assert_cmpstr(json, ==, again);
 }
 
+static void no_host_record(const struct np_host_record *record, void *userdata)
+{
+        g_assert_not_reached();
+}
+
+static void count_target_record(const struct np_target_record *record, void *userdata)
+{
+        unsigned *n = userdata;
+
+        n[record->header.filter]++;
+}
+
+typedef struct TargetReplay {
+        Backend *backend;
+        Capture *capture;
+        unsigned n[NP_FILTERS_MAX];     /* records by filter */
+        CaptureCounters counters;
+} TargetReplay;
+
+/* The target's side alone, of a filter that is about nothing, and then of the recording's with other in it. */
+static void open_target(TargetReplay *t, double speed, const char *subsysnqn, const char *hostnqn, uint32_t nsid)
+{
+        _cleanup_(recording_freep) Recording *recording = open_made();
+        const NamespaceInfo *info = recording->facts->namespace;
+        CaptureHandlers handlers = { .host_record = no_host_record, .target_record = count_target_record, .userdata = t->n };
+        CaptureConfig config = { .n_target_filters = 2 };
+
+        g_assert_cmpint(backend_replay_new(made, speed, &t->backend, NULL), ==, 0);
+        g_strlcpy(config.target_filters[0].subsysnqn, "nqn.another", NP_NQN_LEN);
+        g_strlcpy(config.target_filters[1].subsysnqn, subsysnqn ?: info->subsystem_nqn, NP_NQN_LEN);
+        g_strlcpy(config.target_filters[1].hostnqn, hostnqn ?: info->paths[0].hostnqn, NP_NQN_LEN);
+        config.target_filters[1].nsid = nsid;
+        g_assert_cmpint(t->backend->ops->open_target(t->backend, &config, &handlers, &t->capture, NULL), ==, 0);
+        g_assert_cmpint(t->capture->ops->attach(t->capture, NULL), ==, 0);
+        g_assert_cmpint(t->capture->ops->set_threshold(t->capture, UINT32_MAX), ==, 0);
+        g_assert_cmpint(t->capture->ops->resume(t->capture), ==, 0);
+}
+
+static void close_target(TargetReplay *t)
+{
+        t->capture->ops->free(t->capture);
+        backend_free(t->backend);
+}
+
+static void replay_to_end(TargetReplay *t)
+{
+        while (!t->capture->ops->at_end(t->capture))
+                g_assert_cmpint(t->capture->ops->drain(t->capture), >=, 0);
+        g_assert_cmpint(t->capture->ops->pause(t->capture), ==, 0);
+        g_assert_cmpint(t->capture->ops->drain(t->capture), >=, 0);
+        g_assert_cmpint(t->capture->ops->get_counters(t->capture, &t->counters), ==, 0);
+}
+
+static void test_target_alone(void)
+{
+        TargetReplay t = {};
+
+        open_target(&t, 1000, NULL, NULL, 1);
+        replay_to_end(&t);
+        g_assert_cmpuint(t.n[0], ==, 0);
+        g_assert_cmpuint(t.n[1], ==, 10);
+        g_assert_cmpuint(t.counters.target[NP_C_COMMANDS], ==, 10);
+        g_assert_cmpuint(t.counters.target[NP_C_EMITTED], ==, 10);
+        g_assert_cmpuint(t.counters.target_in_flight, ==, 0);
+        g_assert_cmpuint(t.counters.host[NP_C_COMMANDS], ==, 0);
+        close_target(&t);
+}
+
+static void test_target_of_others(void)
+{
+        static const struct { const char *subsysnqn, *hostnqn; uint32_t nsid; } cases[] = {
+                { "nqn.other", NULL, 1 }, { NULL, "nqn.other", 1 }, { NULL, NULL, 2 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                TargetReplay t = {};
+
+                open_target(&t, 1000, cases[i].subsysnqn, cases[i].hostnqn, cases[i].nsid);
+                replay_to_end(&t);
+                g_assert_cmpuint(t.n[1], ==, 0);
+                g_assert_cmpuint(t.counters.target[NP_C_COMMANDS], ==, 0);
+                close_target(&t);
+        }
+}
+
+/* One command each 10 ms: of those that begin after pause() none is handed out, and none is under way in the end. */
+static void test_target_paused(void)
+{
+        TargetReplay t = {};
+
+        open_target(&t, 1, NULL, NULL, 1);
+        while (t.n[1] < 3)
+                g_assert_cmpint(t.capture->ops->drain(t.capture), >=, 0);
+        g_assert_cmpint(t.capture->ops->pause(t.capture), ==, 0);
+        g_assert_cmpint(t.capture->ops->get_counters(t.capture, &t.counters), ==, 0);
+        g_assert_cmpuint(t.counters.target_in_flight, >, 0);
+        g_assert_cmpint(t.capture->ops->drain(t.capture), >=, 0);
+        g_assert_cmpint(t.capture->ops->get_counters(t.capture, &t.counters), ==, 0);
+        g_assert_cmpuint(t.counters.target_in_flight, ==, 0);
+        g_assert_cmpuint(t.n[1], <, 10);
+        g_assert_cmpuint(t.counters.target[NP_C_EMITTED], ==, t.n[1]);
+        close_target(&t);
+}
+
+static void test_describe(void)
+{
+        _cleanup_(backend_freep) Backend *backend = NULL;
+        _cleanup_(machine_facts_freep) MachineFacts *facts = NULL;
+
+        g_assert_cmpint(backend_replay_new(made, 1, &backend, NULL), ==, 0);
+        facts = backend->ops->describe(backend);
+        g_assert_cmpstr(facts->subsystems[0], ==, "nqn.2026-11.org.ntprof:test");
+        g_assert_cmpstr(facts->addresses[0], ==, "10.0.0.2");
+        g_assert_true(g_str_has_prefix(facts->host_nqns[0], "nqn.2014-08.org.nvmexpress:uuid:"));
+}
+
 int main(int argc, char **argv)
 {
         g_autofree char *dir = NULL, *command = NULL;
@@ -125,6 +242,10 @@ int main(int argc, char **argv)
         g_test_add_func("/recording/facts", test_facts);
         g_test_add_func("/recording/frames", test_frames);
         g_test_add_func("/recording/facts-round-trip", test_facts_round_trip);
+        g_test_add_func("/recording/target-alone", test_target_alone);
+        g_test_add_func("/recording/target-of-others", test_target_of_others);
+        g_test_add_func("/recording/target-paused", test_target_paused);
+        g_test_add_func("/recording/describe", test_describe);
         r = g_test_run();
         g_remove(made);
         g_rmdir(dir);
