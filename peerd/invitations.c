@@ -229,3 +229,11 @@ gboolean np_invitations_redeem(NpInvitations *self, const char *fingerprint, con
         *ret_name = g_steal_pointer(&found->name);
         return TRUE;
 }
+
+void np_invitations_end_all(NpInvitations *self)
+{
+        g_autoptr(GPtrArray) all = load(self);
+
+        for (guint n = 0; n < all->len; n++)
+                (void) g_unlink(((Invitation *) all->pdata[n])->path);
+}

@@ -32,4 +32,6 @@ gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const 
  * than that. ret_name: what the guest is to be called, or NULL. */
 gboolean np_invitations_redeem(NpInvitations *self, const char *fingerprint, const char *code, char **ret_name, GError **error);
 
+void np_invitations_end_all(NpInvitations *self);
+
 G_END_DECLS

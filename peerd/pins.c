@@ -401,9 +401,8 @@ gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char 
         return TRUE;
 }
 
-gboolean np_pins_remove(NpPins *self, const char *name, GError **error)
+gboolean np_pins_removable(NpPins *self, const char *name, GError **error)
 {
-        g_autofree char *path = NULL, *file = g_strconcat(name, SUFFIX, NULL);
         Pin *pin;
 
         refresh(self);
@@ -417,7 +416,15 @@ gboolean np_pins_remove(NpPins *self, const char *name, GError **error)
                             pin->etc_path);
                 return FALSE;
         }
-        path = g_build_filename(self->state_dir, file, NULL);
+        return TRUE;
+}
+
+gboolean np_pins_remove(NpPins *self, const char *name, GError **error)
+{
+        g_autofree char *file = g_strconcat(name, SUFFIX, NULL), *path = g_build_filename(self->state_dir, file, NULL);
+
+        if (!np_pins_removable(self, name, error))
+                return FALSE;
         if (g_unlink(path) < 0 && errno != ENOENT) {
                 g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: %s", path, g_strerror(errno));
                 return FALSE;

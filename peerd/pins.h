@@ -44,6 +44,8 @@ gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, co
                      GError **error);
 /* AccessDenied when /etc has the fingerprint; the message names the file. */
 gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char *fingerprint, GError **error);
+/* Whether it would succeed. */
+gboolean np_pins_removable(NpPins *self, const char *name, GError **error);
 gboolean np_pins_remove(NpPins *self, const char *name, GError **error);
 
 /* There is a link. subsystems: as it told, or NULL: not told. Errors are logged: nothing hangs on it. */
