@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define ERROR_PREFIX "org.ntprof1.Error."
+
 static const struct {
         const char *dbus_name;
         int errno_;
 } errors[] = {
         [NTPROF_ERROR_NONE] = { "", 0 },
-#define NTPROF_ERROR(symbol, name, number, exit_) [NTPROF_ERROR_##symbol] = { "org.ntprof1.Error." name, number },
+#define NTPROF_ERROR(symbol, name, number, exit_) [NTPROF_ERROR_##symbol] = { ERROR_PREFIX name, number },
 #include "../dbus/errors.def"
 };
 
@@ -21,7 +23,20 @@ const char *ntprof_error_dbus_name(NtprofError code)
 
 const char *ntprof_error_name(NtprofError code)
 {
-        return code == NTPROF_ERROR_NONE ? "" : errors[code].dbus_name + strlen("org.ntprof1.Error.");
+        return code == NTPROF_ERROR_NONE ? "" : errors[code].dbus_name + strlen(ERROR_PREFIX);
+}
+
+NtprofError ntprof_error_by_name(const char *name)
+{
+        for (unsigned i = NTPROF_ERROR_NONE + 1; i < NTPROF_ERROR_COUNT; i++)
+                if (g_str_equal(ntprof_error_name(i), name))
+                        return i;
+        return NTPROF_ERROR_NONE;
+}
+
+NtprofError ntprof_error_by_dbus_name(const char *name)
+{
+        return g_str_has_prefix(name, ERROR_PREFIX) ? ntprof_error_by_name(name + strlen(ERROR_PREFIX)) : NTPROF_ERROR_NONE;
 }
 
 int ntprof_error_errno(NtprofError code)

@@ -25,6 +25,9 @@ typedef struct Error {
 const char *ntprof_error_name(NtprofError code);
 /* "org.ntprof1.Error.NoSuchNamespace" */
 const char *ntprof_error_dbus_name(NtprofError code);
+/* By one or the other; NONE when there is none. */
+NtprofError ntprof_error_by_name(const char *name);
+NtprofError ntprof_error_by_dbus_name(const char *name);
 int ntprof_error_errno(NtprofError code);
 
 /* Returns the negative errno of code. e may be NULL, and must not be set already. */

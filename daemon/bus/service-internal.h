@@ -17,6 +17,7 @@ struct Service {
         sd_event *event;
         sd_bus *bus;
         Backend *backend;
+        RemoteFinder *finder;
         SessionObserver observer;
         SessionManager *sessions;
         GHashTable *session_contexts;   /* Session* to SessionContext*: what the bus keeps of each */

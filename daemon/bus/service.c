@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../log.h"
+#include "links-client.h"
 #include "memfd.h"
 #include "service-internal.h"
 
@@ -117,17 +118,16 @@ int service_new(sd_event *event, const char *address, Backend *backend, Service 
         service->observer = session_bus_observer;
         service->observer.userdata = service;
 
-        r = session_manager_new(event, backend, NULL, &service->observer, &service->sessions);
-        if (r < 0)
-                return r;
-
         r = connect_bus(address, &service->bus);
         if (r < 0) {
                 *ret_error = g_strdup_printf("Cannot connect to the bus (%s): %s", address, g_strerror(-r));
                 return r;
         }
 
-        r = add_objects(service);
+        service->finder = links_client_new(service->bus, event);
+        r = session_manager_new(event, backend, service->finder, &service->observer, &service->sessions);
+        if (r >= 0)
+                r = add_objects(service);
         if (r < 0) {
                 *ret_error = g_strdup_printf("Cannot add the objects to the bus: %s", g_strerror(-r));
                 return r;
@@ -163,6 +163,7 @@ Service *service_free(Service *service)
                 return NULL;
 
         session_manager_free(service->sessions);
+        links_client_free(service->finder);
         sd_event_source_disable_unref(service->idle_source);
         if (service->session_contexts)
                 g_hash_table_unref(service->session_contexts);

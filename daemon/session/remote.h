@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <linux/types.h>
+
 #include "../../bpf/record.h"
 #include "../error.h"
 #include "../peer/wire.h"
@@ -75,7 +77,7 @@ typedef struct RemoteOps {
         void (*resume)(Remote *remote);
         /* No new commands; ended comes when the last record has. */
         void (*pause)(Remote *remote);
-        /* At any time; no handler is called any more, and the target ends its recording. */
+        /* At any time, from within a handler, too; no handler is called any more, and the target ends its recording. */
         void (*free)(Remote *remote);
 } RemoteOps;
 

@@ -326,9 +326,15 @@ void targets_local_threshold(Targets *t, uint64_t since_ns, uint32_t threshold)
                 np_analysis_target_threshold(t->analysis, local->index, since_ns, threshold);
 }
 
-static int on_ending(sd_event_source *source, uint64_t usec, void *userdata)
+static void give_up(SessionTarget *target, const char *what)
 {
-        Targets *t = userdata;
+        _cleanup_free_ char *why = g_strdup_printf("%s %s", target->peer, what);
+
+        targets_end_one(target, NTPROF_ERROR_PEER_UNREACHABLE, why);
+}
+
+static void give_up_late(Targets *t)
+{
         uint64_t now = monotonic_usec();
 
         for (guint i = 0; i < t->list->len; i++) {
@@ -337,15 +343,21 @@ static int on_ending(sd_event_source *source, uint64_t usec, void *userdata)
                 if (target->state == TARGET_ENDED)
                         continue;
                 if (now - t->ending_usec >= targets_patience.end_usec)
-                        targets_end_one(target, NTPROF_ERROR_PEER_UNREACHABLE, "what it still had to send at the end took too long");
+                        give_up(target, "took too long to send what it still had at the end");
                 else if (now - MAX(target->heard_usec, t->ending_usec) >= targets_patience.quiet_usec)
-                        targets_end_one(target, NTPROF_ERROR_PEER_UNREACHABLE, "it did not answer at the end");
+                        give_up(target, "did not answer at the end");
         }
+}
 
+static int on_ending(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        Targets *t = userdata;
+
+        give_up_late(t);
         if (!targets_ended(t) && (sd_event_source_set_time_relative(source, TICK_USEC) < 0 ||
                                   sd_event_source_set_enabled(source, SD_EVENT_ONESHOT) < 0))
                 for (guint i = 0; i < t->list->len; i++)
-                        targets_end_one(t->list->pdata[i], NTPROF_ERROR_PEER_UNREACHABLE, "no timer to wait for it");
+                        give_up(t->list->pdata[i], "cannot be waited for: no timer");
         targets_changed(t);
         return 0;
 }
@@ -366,7 +378,7 @@ void targets_end(Targets *t)
         }
         if (!targets_ended(t) && targets_arm(t, MIN(TICK_USEC, targets_patience.quiet_usec), on_ending) < 0)
                 for (guint i = 0; i < t->list->len; i++)
-                        targets_end_one(t->list->pdata[i], NTPROF_ERROR_PEER_UNREACHABLE, "no timer to wait for it");
+                        give_up(t->list->pdata[i], "cannot be waited for: no timer");
 }
 
 bool targets_ended(const Targets *t)
