@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "listener.h"
+
+#include "silence.h"
+
+#define ACCEPT_BATCH 64
+#define ACCEPT_PAUSE_MSEC 200           /* when there are no file descriptors, or no memory */
+
+typedef struct {
+        NpListener *listener;           /* NULL: it was freed */
+        GCancellable *cancellable;
+        gint64 started;
+} Handshake;
+
+typedef struct {
+        NpListener *listener;
+        GSocket *socket;
+        GSource *source;
+} Door;
+
+struct _NpListener {
+        const NpListenerOps *ops;
+        gpointer data;
+        GPtrArray *doors;
+        NpSilence *silence;
+        GQueue waiting;                 /* of GSocket, the latest first */
+        GQueue handshakes;              /* of Handshake, the oldest first */
+        GSource *hurry;
+};
+
+static void open_door(Door *door, guint after_msec);
+static void next(NpListener *listener);
+
+static void source_clear(GSource **source)
+{
+        if (*source)
+                g_source_destroy(*source);
+        g_clear_pointer(source, g_source_unref);
+}
+
+static void door_free(Door *door)
+{
+        source_clear(&door->source);
+        g_object_unref(door->socket);
+        g_free(door);
+}
+
+static void secured(GObject *source, GAsyncResult *result, gpointer data)
+{
+        Handshake *handshake = data;
+        NpListener *listener = handshake->listener;
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpSecured) secured_ = np_tls_secure_finish(result, &error);
+
+        if (listener) {
+                g_queue_remove(&listener->handshakes, handshake);
+                if (secured_)
+                        listener->ops->entered(g_steal_pointer(&secured_), listener->data);
+                else
+                        g_debug("a connection was refused: %s", error->message);
+        } else if (secured_) {
+                g_socket_shutdown(secured_->socket, TRUE, TRUE, NULL);
+        }
+        g_object_unref(handshake->cancellable);
+        g_free(handshake);
+        if (listener)
+                next(listener);
+}
+
+static NpTrust trust(const char *fingerprint, gpointer data)
+{
+        Handshake *handshake = data;
+
+        return handshake->listener ? handshake->listener->ops->trust(fingerprint, handshake->listener->data) : NP_TRUST_NONE;
+}
+
+static gboolean hurry(gpointer data)
+{
+        NpListener *listener = data;
+        Handshake *oldest = g_queue_peek_head(&listener->handshakes);
+
+        source_clear(&listener->hurry);
+        if (oldest && g_queue_get_length(&listener->waiting) > 0) {
+                gint64 grace = NP_HANDSHAKE_GRACE_MSEC * G_TIME_SPAN_MILLISECOND, now = g_get_monotonic_time();
+
+                for (GList *l = listener->handshakes.head; l && ((Handshake *) l->data)->started + grace <= now; l = l->next)
+                        g_cancellable_cancel(((Handshake *) l->data)->cancellable);
+        }
+        next(listener);
+        return G_SOURCE_REMOVE;
+}
+
+/* Begins what there is room for, and sees to it that there will be. */
+static void next(NpListener *listener)
+{
+        Handshake *oldest;
+        gint64 left;
+
+        while (g_queue_get_length(&listener->waiting) > 0 && g_queue_get_length(&listener->handshakes) < NP_HANDSHAKES_MAX) {
+                g_autoptr(GSocket) socket = g_queue_pop_head(&listener->waiting);
+                Handshake *handshake = g_new0(Handshake, 1);
+
+                handshake->listener = listener;
+                handshake->cancellable = g_cancellable_new();
+                handshake->started = g_get_monotonic_time();
+                g_queue_push_tail(&listener->handshakes, handshake);
+                np_tls_secure_async(socket, TRUE, listener->ops->certificate(listener->data), trust, handshake, handshake->cancellable, secured,
+                                    handshake);
+        }
+        if (g_queue_get_length(&listener->waiting) == 0 || listener->hurry)
+                return;
+        oldest = g_queue_peek_head(&listener->handshakes);
+        left = oldest->started / 1000 + NP_HANDSHAKE_GRACE_MSEC - g_get_monotonic_time() / 1000;
+        listener->hurry = g_timeout_source_new(CLAMP(left, 10, NP_HANDSHAKE_GRACE_MSEC));
+        g_source_set_callback(listener->hurry, hurry, listener, NULL);
+        g_source_attach(listener->hurry, g_main_context_get_thread_default());
+}
+
+static void spoke(GSocket *socket, gpointer data)
+{
+        NpListener *listener = data;
+
+        if (g_queue_get_length(&listener->waiting) >= NP_HANDSHAKE_QUEUE_MAX) {
+                g_autoptr(GSocket) oldest = g_queue_pop_tail(&listener->waiting);
+
+                g_socket_close(oldest, NULL);
+        }
+        g_queue_push_head(&listener->waiting, g_object_ref(socket));
+        next(listener);
+}
+
+static gboolean somebody_is_there(GSocket *socket, GIOCondition condition, gpointer data)
+{
+        Door *door = data;
+
+        for (guint i = 0; i < ACCEPT_BATCH; i++) {
+                g_autoptr(GError) error = NULL;
+                g_autoptr(GSocket) accepted = g_socket_accept(socket, NULL, &error);
+
+                if (accepted) {
+                        g_socket_set_blocking(accepted, FALSE);
+                        np_silence_add(door->listener->silence, accepted);
+                } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {
+                        break;
+                } else {
+                        /* Without a file descriptor for it, it would be there again at once. */
+                        g_debug("a connection can't be accepted: %s", error->message);
+                        np_silence_drop_oldest(door->listener->silence);
+                        open_door(door, ACCEPT_PAUSE_MSEC);
+                        return G_SOURCE_REMOVE;
+                }
+        }
+        return G_SOURCE_CONTINUE;
+}
+
+static gboolean open_again(gpointer data)
+{
+        open_door(data, 0);
+        return G_SOURCE_REMOVE;
+}
+
+static void open_door(Door *door, guint after_msec)
+{
+        source_clear(&door->source);
+        if (after_msec > 0) {
+                door->source = g_timeout_source_new(after_msec);
+                g_source_set_callback(door->source, open_again, door, NULL);
+        } else {
+                door->source = g_socket_create_source(door->socket, G_IO_IN, NULL);
+                g_source_set_callback(door->source, G_SOURCE_FUNC(somebody_is_there), door, NULL);
+        }
+        g_source_attach(door->source, g_main_context_get_thread_default());
+}
+
+NpListener *np_listener_new(const NpListenerOps *ops, gpointer data)
+{
+        NpListener *listener = g_new0(NpListener, 1);
+
+        listener->ops = ops;
+        listener->data = data;
+        listener->doors = g_ptr_array_new_with_free_func((GDestroyNotify) door_free);
+        listener->silence = np_silence_new(spoke, listener);
+        g_queue_init(&listener->waiting);
+        g_queue_init(&listener->handshakes);
+        return listener;
+}
+
+void np_listener_free(NpListener *listener)
+{
+        GSocket *socket;
+        Handshake *handshake;
+
+        source_clear(&listener->hurry);
+        g_ptr_array_unref(listener->doors);
+        np_silence_free(listener->silence);
+        while ((socket = g_queue_pop_head(&listener->waiting)))
+                g_object_unref(socket);
+        while ((handshake = g_queue_pop_head(&listener->handshakes))) {
+                handshake->listener = NULL;
+                g_cancellable_cancel(handshake->cancellable);
+        }
+        g_free(listener);
+}
+
+void np_listener_add(NpListener *listener, GSocket *socket)
+{
+        Door *door = g_new0(Door, 1);
+
+        g_socket_set_blocking(socket, FALSE);
+        door->listener = listener;
+        door->socket = g_object_ref(socket);
+        g_ptr_array_add(listener->doors, door);
+        open_door(door, 0);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lets others in: accepts, waits until they speak (silence.h), and does at most NP_HANDSHAKES_MAX handshakes (tls.h) at a time,
+ * each of which takes a thread. Of those that wait for one the latest is next, for the others are more likely to have given up, and
+ * while some wait a handshake has NP_HANDSHAKE_GRACE_MSEC only: so a peer gets through while others hold all they can.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "tls.h"
+
+G_BEGIN_DECLS
+
+#define NP_HANDSHAKES_MAX 8
+#define NP_HANDSHAKE_QUEUE_MAX 64
+#define NP_HANDSHAKE_GRACE_MSEC 1000
+
+typedef struct {
+        GTlsCertificate *(*certificate)(gpointer data);
+        NpTlsTrust trust;
+        /* The owner's from now on. */
+        void (*entered)(NpSecured *secured, gpointer data);
+} NpListenerOps;
+
+typedef struct _NpListener NpListener;
+
+NpListener *np_listener_new(const NpListenerOps *ops, gpointer data);
+/* Nothing of ops is called any more. */
+void np_listener_free(NpListener *listener);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpListener, np_listener_free)
+
+void np_listener_add(NpListener *listener, GSocket *socket);
+
+G_END_DECLS
