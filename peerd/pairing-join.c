@@ -78,7 +78,7 @@ static gboolean choose_address(NpPeerd *peerd, const Invite *i, GVariant *facts,
                         g_propagate_error(error, why);
                         return FALSE;
                 }
-                line->address = g_strdup(g_network_address_get_hostname(G_NETWORK_ADDRESS(given)));
+                line->address = g_ascii_strdown(g_network_address_get_hostname(G_NETWORK_ADDRESS(given)), -1);
                 if (has_port(i->address))
                         line->port = g_network_address_get_port(G_NETWORK_ADDRESS(given));
         } else if (address && !g_inet_address_get_is_any(address))

@@ -25,6 +25,8 @@ struct _NpPins {
         GFileMonitor *monitors[2];
         char *stamp;            /* of both folders' files when they were read */
         GHashTable *by_name;    /* name -> Pin: the peers */
+        GPtrArray *retired;     /* what by_name was before, for whom still holds something of it; freed from the main loop */
+        guint retire;
         GHashTable *nameless;   /* names of files of /etc without a fingerprint anywhere */
         NpPinsChanged changed;
         gpointer changed_data;
@@ -159,6 +161,15 @@ static void drop_doubles(GHashTable *pins)
         }
 }
 
+static gboolean on_retire(gpointer data)
+{
+        NpPins *self = data;
+
+        self->retire = 0;
+        g_ptr_array_set_size(self->retired, 0);
+        return G_SOURCE_REMOVE;
+}
+
 static void read_all(NpPins *self)
 {
         const uid_t etc_uids[] = { 0, geteuid(), (uid_t) -1 }, state_uids[] = { geteuid(), (uid_t) -1 };
@@ -196,8 +207,10 @@ static void read_all(NpPins *self)
                         g_hash_table_add(self->nameless, g_strdup(pin->config->name));
                 g_hash_table_iter_remove(&iter);
         }
-        g_hash_table_unref(self->by_name);
+        g_ptr_array_add(self->retired, self->by_name);
         self->by_name = g_steal_pointer(&pins);
+        if (self->retire == 0)
+                self->retire = g_idle_add(on_retire, self);
 }
 
 static void refresh(NpPins *self)
@@ -225,6 +238,7 @@ NpPins *np_pins_new(const char *etc_dir, const char *state_dir)
         self->etc_dir = g_strdup(etc_dir);
         self->state_dir = g_build_filename(state_dir, FOLDER, NULL);
         self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) pin_free);
+        self->retired = g_ptr_array_new_with_free_func((GDestroyNotify) g_hash_table_unref);
         self->nameless = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
         for (unsigned i = 0; i < G_N_ELEMENTS(self->monitors); i++) {
@@ -248,6 +262,8 @@ void np_pins_free(NpPins *self)
                         g_signal_handlers_disconnect_by_data(self->monitors[i], self);
                         g_object_unref(self->monitors[i]);
                 }
+        g_clear_handle_id(&self->retire, g_source_remove);
+        g_ptr_array_unref(self->retired);
         g_hash_table_unref(self->by_name);
         g_hash_table_unref(self->nameless);
         g_free(self->stamp);

@@ -28,7 +28,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPins, np_pins_free)
 typedef void (*NpPinsChanged)(gpointer data);
 void np_pins_set_changed(NpPins *self, NpPinsChanged changed, gpointer data);
 
-/* What they return is valid until the next call of any function here: copy what is kept. NULL: no such peer. */
+/* What they return is valid until the main loop goes on: copy what is kept. NULL: no such peer. */
 const NpPeerConfig *np_pins_by_fingerprint(NpPins *self, const char *fingerprint);
 const NpPeerConfig *np_pins_by_name(NpPins *self, const char *name);
 /* Of const NpPeerConfig, by name; the container is the caller's. */
