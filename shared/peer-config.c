@@ -53,6 +53,7 @@ static const char *set_fingerprint(NpPeerConfig *config, const char *value)
 {
         if (!np_fingerprint_valid(value))
                 return "a fingerprint: \"sha256-\" and 64 lower-case hexadecimal digits";
+        g_free(config->fingerprint);
         config->fingerprint = g_strdup(value);
         return NULL;
 }
@@ -68,6 +69,7 @@ static const char *set_address(NpPeerConfig *config, const char *value)
 
         if (!address)
                 return "an address: \"10.0.0.2:4425\", \"[fe80::1%eth0]:4425\" or \"name.example:4425\"";
+        g_free(config->address);
         config->address = g_strdup(value);
         return NULL;
 }
@@ -287,6 +289,22 @@ static NpPeerConfig *parse(const char *name, const char *path, const char *text,
         if (!has_allow)
                 config->allow = default_allow(config);
         return g_steal_pointer(&config);
+}
+
+gboolean np_peer_config_set(NpPeerConfig *config, const char *key, const char *value, GError **error)
+{
+        const KeyInfo *info = find_key(key);
+        const char *expected;
+
+        g_return_val_if_fail(info, FALSE);
+        expected = info->set(config, value);
+        if (expected) {
+                g_autofree char *shown = g_strescape(value, NULL);
+
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "\"%.300s\" is not %s", shown, expected);
+                return FALSE;
+        }
+        return TRUE;
 }
 
 static char *name_of(const char *path)

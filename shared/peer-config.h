@@ -47,6 +47,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPeerConfig, np_peer_config_free)
 
 /* An unknown key or a bad value is an error that names file, key and value, and what it must be. */
 NpPeerConfig *np_peer_config_load(const char *path, GError **error);
+/* One key as a line KEY=VALUE of a file would set it; the error names the value, and what it must be. */
+gboolean np_peer_config_set(NpPeerConfig *config, const char *key, const char *value, GError **error);
 /* Atomic, mode 0644; creates the folder (0755). Only what is set is written, and nothing that could not be read again. */
 gboolean np_peer_config_save(const NpPeerConfig *config, const char *folder, GError **error);
 

@@ -131,3 +131,14 @@ char *output_count(guint64 n)
         } while (value >= 999.5 && suffixes[i + 1]);
         return g_strdup_printf("%.*f%c", value < 99.95 ? 1 : 0, value, suffixes[i]);
 }
+
+void output_row(GString *text, const char *name, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        g_autofree char *value = g_strdup_vprintf(format, args);
+        va_end(args);
+        g_autofree char *clean = output_sanitize(value);
+        g_string_append_printf(text, "  %-11s %s\n", name, clean);
+}

@@ -41,3 +41,6 @@ char *output_sanitize(const char *text);
 
 /* "13.3k", "3066": at most 5 characters up to 999 million. */
 char *output_count(guint64 n);
+
+/* Appends "  NAME       VALUE\n", sanitized: what is shown of one thing, line by line. */
+void output_row(GString *text, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -23,16 +23,38 @@ struct Progress {
         guint64 recorded_usec, commands;
         double rate;
 
+        GHashTable *missed;             /* targets whose end was told */
         gint64 next_line_at, interval;
         gboolean announced;
 };
+
+/* Appends the other machines in that state, "; WORDS stor-a, stor-b". */
+static void add_targets(GString *text, GVariant *targets, const char *wanted, const char *words)
+{
+        const char *peer, *state, *reason;
+        GVariantIter iter;
+        gboolean any = FALSE;
+
+        if (!targets)
+                return;
+        g_variant_iter_init(&iter, targets);
+        while (g_variant_iter_next(&iter, "(&s&s&s)", &peer, &state, &reason))
+                if (*peer && g_str_equal(state, wanted) && (*reason || !g_str_equal(wanted, "ended"))) {
+                        g_string_append_printf(text, "%s%s", any ? ", " : words, peer);
+                        any = TRUE;
+                }
+}
 
 char *progress_text(const ProgressFacts *facts)
 {
         GString *text = g_string_new(NULL);
 
-        if (facts->state == NTPROF_SESSION_STATE_PREPARING)
-                return g_string_free(g_string_append(text, "attaching to the kernel"), FALSE);
+        if (facts->state == NTPROF_SESSION_STATE_PREPARING) {
+                g_string_append(text, "attaching to the kernel");
+                add_targets(text, facts->targets, "connecting", "; connecting to ");
+                add_targets(text, facts->targets, "ended", "; without ");
+                return g_string_free(text, FALSE);
+        }
         if (facts->state == NTPROF_SESSION_STATE_JOINING)
                 g_string_append(text, "joining: ");
         else {
@@ -51,6 +73,8 @@ char *progress_text(const ProgressFacts *facts)
         if (facts->has_target)
                 g_string_append_printf(text, ", %s joined", joined);
         g_string_append_printf(text, ", %s lost", lost);
+        add_targets(text, facts->targets, "connecting", "; connecting to ");
+        add_targets(text, facts->targets, "ended", "; without ");
         return g_string_free(text, FALSE);
 }
 
@@ -73,6 +97,7 @@ static void get_facts(Progress *progress, ProgressFacts *ret)
                 .joined = ntprof_session_get_joined(session),
                 .lost = ntprof_session_get_lost_total(session),
                 .has_target = ntprof_session_get_has_target(session),
+                .targets = ntprof_session_get_targets(session),
         };
 }
 
@@ -102,19 +127,39 @@ static void announce(Progress *progress)
         output_note(clean);
 }
 
+/* Once each: a machine that no longer records, while the session goes on. */
+static void tell_missed(Progress *progress)
+{
+        GVariant *targets = ntprof_session_get_targets(progress->session);
+        const char *peer, *state, *reason;
+        GVariantIter iter;
+
+        if (!targets)
+                return;
+        g_variant_iter_init(&iter, targets);
+        while (g_variant_iter_next(&iter, "(&s&s&s)", &peer, &state, &reason)) {
+                if (!g_str_equal(state, "ended") || !*reason || !g_hash_table_add(progress->missed, g_strdup(peer)))
+                        continue;
+                g_autofree char *line = g_strdup_printf("%s records no longer: %s\n", *peer ? peer : "this machine as target", reason);
+                g_autofree char *clean = output_sanitize(line);
+                progress_clear(progress);
+                output_note(clean);
+        }
+}
+
 static void draw(Progress *progress)
 {
         ProgressFacts facts;
 
         get_facts(progress, &facts);
-        g_autofree char *text = progress_text(&facts);
+        g_autofree char *raw = progress_text(&facts), *text = output_sanitize(raw);
         if (!progress->terminal) {
                 g_autofree char *line = g_strconcat(text, "\n", NULL);
                 output_note(line);
                 return;
         }
 
-        /* ASCII only, so bytes are columns; the last column stays free, or some terminals wrap. */
+        /* ASCII only (names of peers are), so bytes are columns; the last column stays free, or some terminals wrap. */
         const unsigned width = output_width(STDERR_FILENO);
         g_autofree char *line = g_strdup_printf("\r%.*s\033[K", (int) (width > 1 ? width - 1 : 1), text);
         output_note(line);
@@ -157,6 +202,8 @@ static void on_notify(NtprofSession *session, GParamSpec *pspec, Progress *progr
 {
         if (g_str_equal(pspec->name, "recorded-usec") || g_str_equal(pspec->name, "state"))
                 take_counters(progress);
+        if (g_str_equal(pspec->name, "targets"))
+                tell_missed(progress);
         if (!g_str_equal(pspec->name, "state"))
                 return;
         announce(progress);
@@ -169,6 +216,7 @@ Progress *progress_start(NtprofSession *session)
         Progress *progress = g_new0(Progress, 1);
 
         progress->session = g_object_ref(session);
+        progress->missed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         progress->terminal = output_is_terminal(STDERR_FILENO);
         progress->interval = SPARSE_FIRST_USEC;
         progress->next_line_at = g_get_monotonic_time() + progress->interval;
@@ -176,6 +224,7 @@ Progress *progress_start(NtprofSession *session)
         progress->timer = g_timeout_add(REDRAW_MSEC, on_timer, progress);
         take_counters(progress);
         on_timer(progress);
+        tell_missed(progress);
         return progress;
 }
 
@@ -184,6 +233,7 @@ void progress_end(Progress *progress)
         progress_clear(progress);
         g_signal_handler_disconnect(progress->session, progress->handler);
         g_source_remove(progress->timer);
+        g_hash_table_unref(progress->missed);
         g_object_unref(progress->session);
         g_free(progress);
 }

@@ -12,9 +12,10 @@ typedef struct {
         double rate;            /* commands/s */
         guint64 sampled, joined, lost;
         gboolean has_target;
+        GVariant *targets;      /* NtprofSession:targets, or NULL */
 } ProgressFacts;
 
-/* "3.2 s of 10 s: 42.1k commands, 13.3k/s, 3066 sampled, 3060 joined, 6 lost" */
+/* "3.2 s of 10 s: 42.1k commands, 13.3k/s, 3066 sampled, 3060 joined, 6 lost; without stor-b" */
 char *progress_text(const ProgressFacts *facts);
 
 typedef struct Progress Progress;

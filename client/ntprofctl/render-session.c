@@ -9,31 +9,13 @@
 #include "model/report.h"
 #include "output.h"
 #include "table.h"
+#include "when.h"
 
 static char *user_name(uid_t uid)
 {
         const struct passwd *entry = getpwuid(uid);
 
         return entry ? g_strdup(entry->pw_name) : g_strdup_printf("%u", uid);
-}
-
-/* Short: the time of a day, or the day. */
-static char *started_short(guint64 usec)
-{
-        if (usec == 0)
-                return g_strdup("-");
-
-        g_autoptr(GDateTime) then = g_date_time_new_from_unix_local((gint64) (usec / 1000000)), now = g_date_time_new_now_local();
-        gboolean today = g_date_time_get_year(then) == g_date_time_get_year(now) &&
-                         g_date_time_get_day_of_year(then) == g_date_time_get_day_of_year(now);
-        return g_date_time_format(then, today ? "%H:%M:%S" : "%b %e %H:%M");
-}
-
-static char *started_long(guint64 usec)
-{
-        g_autoptr(GDateTime) then = g_date_time_new_from_unix_local((gint64) (usec / 1000000));
-
-        return g_date_time_format(then, "%Y-%m-%d %H:%M:%S");
 }
 
 /* The state, or for an ended session without a report why there is none. */
@@ -74,7 +56,7 @@ char *render_sessions(GPtrArray *sessions)
                 table_set(line, COLUMN_NAMESPACE, g_strdup(ntprof_session_get_namespace_name(session)));
                 table_set(line, COLUMN_STATE, g_strdup(state));
                 table_set(line, COLUMN_OWNER, user_name(ntprof_session_get_owner(session)));
-                table_set(line, COLUMN_STARTED, started_short(ntprof_session_get_started_usec(session)));
+                table_set(line, COLUMN_STARTED, when_short(ntprof_session_get_started_usec(session)));
                 table_set(line, COLUMN_RECORDED, duration_format_short(ntprof_session_get_recorded_usec(session)));
                 table_set(line, COLUMN_COMMANDS, output_count(ntprof_session_get_commands(session)));
                 table_set(line, COLUMN_SAMPLED, output_count(ntprof_session_get_sampled(session)));
@@ -86,16 +68,22 @@ char *render_sessions(GPtrArray *sessions)
         return table_free_to_text(table);
 }
 
-static void add_row(GString *text, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static void add_row(GString *text, const char *name, const char *format, ...)
+static void add_targets(GString *text, NtprofSession *session)
 {
-        va_list args;
+        const char *name = "target", *peer, *state, *reason;
+        GVariant *targets = ntprof_session_get_targets(session);
+        GVariantIter iter;
 
-        va_start(args, format);
-        g_autofree char *value = g_strdup_vprintf(format, args);
-        va_end(args);
-        g_autofree char *clean = output_sanitize(value);
-        g_string_append_printf(text, "  %-10s %s\n", name, clean);
+        if (!targets || g_variant_n_children(targets) == 0) {
+                output_row(text, name, "%s", ntprof_session_get_has_target(session) ? "recorded too" : "not recorded");
+                return;
+        }
+        g_variant_iter_init(&iter, targets);
+        while (g_variant_iter_next(&iter, "(&s&s&s)", &peer, &state, &reason)) {
+                const char *how = g_str_equal(state, "ended") && !*reason ? "recorded" : state;
+                output_row(text, name, "%s: %s%s%s", *peer ? peer : "this machine", how, *reason ? ": " : "", reason);
+                name = "";
+        }
 }
 
 static const char *loss_text(const char *key)
@@ -113,10 +101,10 @@ static void add_lost(GString *text, GVariant *lost)
         guint64 count;
 
         if (!lost || g_variant_n_children(lost) == 0)
-                return add_row(text, name, "none");
+                return output_row(text, name, "none");
         g_variant_iter_init(&iter, lost);
         while (g_variant_iter_next(&iter, "{&st}", &cause, &count)) {
-                add_row(text, name, "%" G_GUINT64_FORMAT ": %s", count, loss_text(cause));
+                output_row(text, name, "%" G_GUINT64_FORMAT ": %s", count, loss_text(cause));
                 name = "";
         }
 }
@@ -130,7 +118,7 @@ static void add_hooks(GString *text, GVariant *hooks)
                 return;
         g_variant_iter_init(&iter, hooks);
         while (g_variant_iter_next(&iter, "(&s&s&s)", &boundary, &mechanism, &symbol)) {
-                add_row(text, name, "%-3s %-13s %s", boundary, mechanism, symbol);
+                output_row(text, name, "%-3s %-13s %s", boundary, mechanism, symbol);
                 name = "";
         }
 }
@@ -147,21 +135,21 @@ char *render_session(NtprofSession *session)
         g_string_append_printf(text, "%ssession %s%s: %s\n", output_style(STDOUT_FILENO, STYLE_BOLD), ntprof_session_get_id(session),
                                output_style(STDOUT_FILENO, STYLE_NONE), outcome(session));
         if (*message)
-                add_row(text, "why", "%s: %s", ntprof_session_get_result(session), message);
-        add_row(text, "namespace", "%s", ntprof_session_get_namespace_name(session));
-        add_row(text, "owner", "%s%s", owner, ntprof_session_get_keep(session) ? "" : " (ends with who started it)");
+                output_row(text, "why", "%s: %s", ntprof_session_get_result(session), message);
+        output_row(text, "namespace", "%s", ntprof_session_get_namespace_name(session));
+        output_row(text, "owner", "%s%s", owner, ntprof_session_get_keep(session) ? "" : " (ends with who started it)");
         if (started) {
-                g_autofree char *when = started_long(started);
-                add_row(text, "started", "%s", when);
+                g_autofree char *when = when_long(started);
+                output_row(text, "started", "%s", when);
         }
-        add_row(text, "duration", "%s", asked);
-        add_row(text, "recorded", "%s", recorded);
-        add_row(text, "sample", "%s", ntprof_session_get_sample(session));
-        add_row(text, "commands", "%" G_GUINT64_FORMAT, ntprof_session_get_commands(session));
-        add_row(text, "sampled", "%" G_GUINT64_FORMAT, ntprof_session_get_sampled(session));
+        output_row(text, "duration", "%s", asked);
+        output_row(text, "recorded", "%s", recorded);
+        output_row(text, "sample", "%s", ntprof_session_get_sample(session));
+        output_row(text, "commands", "%" G_GUINT64_FORMAT, ntprof_session_get_commands(session));
+        output_row(text, "sampled", "%" G_GUINT64_FORMAT, ntprof_session_get_sampled(session));
         if (ntprof_session_get_has_target(session))
-                add_row(text, "joined", "%" G_GUINT64_FORMAT, ntprof_session_get_joined(session));
-        add_row(text, "target", "%s", ntprof_session_get_has_target(session) ? "recorded too" : "not recorded");
+                output_row(text, "joined", "%" G_GUINT64_FORMAT, ntprof_session_get_joined(session));
+        add_targets(text, session);
         add_lost(text, ntprof_session_get_lost(session));
         add_hooks(text, ntprof_session_get_hooks(session));
         return g_string_free(text, FALSE);

@@ -14,6 +14,15 @@ const Verb verbs[] = {
         { "session", "stop", "SESSION...", "End recordings, keep the reports", verb_session_stop },
         { "session", "cancel", "SESSION...", "End recordings without reports", verb_session_cancel },
         { "session", "remove", "SESSION...", "Forget ended sessions and their reports", verb_session_remove },
+        { "peer", "invite", NULL, "Let another machine pair with this one", verb_peer_invite },
+        { "peer", "join", "LINE", "Accept another machine's invitation", verb_peer_join },
+        { "peer", "confirm", "PEER", "Let a host record its own commands here", verb_peer_confirm },
+        { "peer", "list", NULL, "List the paired machines", verb_peer_list },
+        { "peer", "show", "PEER", "Show one paired machine", verb_peer_show },
+        { "peer", "test", "PEER", "Ask a paired machine whether it answers", verb_peer_test },
+        { "peer", "forget", "PEER...", "Trust machines no longer", verb_peer_forget },
+        { "peer", "renew", NULL, "Make a new key, and tell the peers", verb_peer_renew },
+        { "peer", "show-identity", NULL, "Show this machine's fingerprint", verb_peer_show_identity },
         { NULL, "report", "[SESSION]", "Print a report, by default the newest", verb_report },
         { NULL, "check", NULL, "Tell what can be measured on this kernel", verb_check },
         { NULL, "help", "[VERB]", "Show help", verb_help },
@@ -110,7 +119,7 @@ char *verbs_help(void)
 
         for (gsize i = 0; i < n_verbs; i++) {
                 g_autofree char *name = verb_full_name(&verbs[i]);
-                g_string_append_printf(text, "  %-16s %s\n", name, verbs[i].summary);
+                g_string_append_printf(text, "  %-19s %s\n", name, verbs[i].summary);
         }
         return g_string_free(text, FALSE);
 }
@@ -150,13 +159,29 @@ static void suggest_option(const GOptionEntry *entries, char **args, GError **er
         }
 }
 
+/* Of the first argument, when there is none. */
+static const char *missing(const Verb *verb)
+{
+        static const struct {
+                const char *argument, *text;
+        } rows[] = {
+                { "SESSION", "which session? 'ntprofctl session list' lists them" },
+                { "PEER", "which peer? 'ntprofctl peer list' lists them" },
+                { "LINE", "the line is missing that 'ntprofctl peer invite' printed on the other machine" },
+        };
+
+        for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+                if (g_str_has_prefix(verb->args, rows[i].argument))
+                        return rows[i].text;
+        return "an argument is missing";
+}
+
 static gboolean check_count(const Verb *verb, char **args, int min, int max, GError **error)
 {
         const int n = (int) g_strv_length(args);
 
         if (n < min) {
-                g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED, "%s: which session? 'ntprofctl session list' lists them",
-                            verb->name);
+                g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED, "%s: %s", verb->name, missing(verb));
                 return FALSE;
         }
         if (max >= 0 && n > max) {
@@ -238,4 +263,17 @@ NtprofClient *verb_connect(Invocation *call, int *ret_status)
         /* By default the process would be killed when the bus goes away, without a word. */
         g_dbus_connection_set_exit_on_close(ntprof_client_get_connection(client), FALSE);
         return client;
+}
+
+NtprofPeers *verb_connect_peers(Invocation *call, int *ret_status)
+{
+        g_autoptr(GError) error = NULL;
+        NtprofPeers *peers = ntprof_peers_new_sync(call->bus, NULL, &error);
+
+        if (!peers) {
+                *ret_status = verb_fail(call, error);
+                return NULL;
+        }
+        g_dbus_connection_set_exit_on_close(ntprof_peers_get_connection(peers), FALSE);
+        return peers;
 }

@@ -42,6 +42,9 @@ int verb_parse(Invocation *call, const GOptionEntry *entries, const char *descri
 /* NULL with the error told, and *ret_status set. */
 NtprofClient *verb_connect(Invocation *call, int *ret_status);
 
+/* The same of ntprof-peerd. */
+NtprofPeers *verb_connect_peers(Invocation *call, int *ret_status);
+
 /* Tells the error; returns its exit status. */
 int verb_fail(Invocation *call, const GError *error);
 
@@ -51,6 +54,15 @@ int verb_session_show(Invocation *call);
 int verb_session_stop(Invocation *call);
 int verb_session_cancel(Invocation *call);
 int verb_session_remove(Invocation *call);
+int verb_peer_invite(Invocation *call);
+int verb_peer_join(Invocation *call);
+int verb_peer_confirm(Invocation *call);
+int verb_peer_list(Invocation *call);
+int verb_peer_show(Invocation *call);
+int verb_peer_test(Invocation *call);
+int verb_peer_forget(Invocation *call);
+int verb_peer_renew(Invocation *call);
+int verb_peer_show_identity(Invocation *call);
 int verb_report(Invocation *call);
 int verb_check(Invocation *call);
 int verb_help(Invocation *call);

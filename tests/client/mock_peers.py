@@ -20,7 +20,6 @@ MANAGER, PEER, OBJECT_MANAGER = "org.ntprof1.PeerManager", "org.ntprof1.Peer", "
 XML = Path(__file__).resolve().parents[2] / "dbus"
 FINGERPRINT = "sha256-" + "ab" * 32
 LINE = f"ntprof:10.0.0.2:4425:{FINGERPRINT}:7Q2K-9XMD-4HTZ"
-EXPIRES_USEC = 2_000_000_000_000_000
 HOST_NQN = "nqn.2014-08.org.nvmexpress:uuid:0f01fb42-9f7f-4856-b0b3-51e60b8de349"
 SUBSYSTEMS = ["nqn.2026-01.org.ntprof:a", "nqn.2026-01.org.ntprof:b", "nqn.2026-01.org.ntprof:c"]
 
@@ -115,7 +114,7 @@ class Peers(Exported):
     def invite(self, options: dict[str, object]) -> GLib.Variant:
         if options.get("name") in ("stor-a", "host-b"):
             raise Refused("PeerExists", f"{options['name']}: a peer is called so already")
-        return GLib.Variant("(st)", (LINE, EXPIRES_USEC))
+        return GLib.Variant("(st)", (LINE, GLib.get_real_time() + options.get("expires-usec", 600_000_000)))
 
     def join(self, line: str, options: dict[str, object]) -> GLib.Variant:
         if not line.startswith("ntprof:"):

@@ -21,8 +21,8 @@ def help_of(*verb: str) -> str:
 def verbs() -> list[str]:
     listed = re.search(r"^Verbs:\n((?:  .*\n)+)", help_of(), re.M)
     assert listed
-    found = [line[2:19].strip() for line in listed[1].splitlines()]
-    assert "session start" in found and len(found) >= 9, found
+    found = [re.split(r"  +", line.strip())[0] for line in listed[1].splitlines()]
+    assert "session start" in found and "peer show-identity" in found and len(found) >= 18, found
     return found
 
 

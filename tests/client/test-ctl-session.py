@@ -154,10 +154,12 @@ def an_attached_session_ends_with_ntprofctl(service: Service) -> None:
 def show_tells_all(service: Service) -> None:
     run(service, *START, "--sample=all")
     text = run(service, "session", "show", "1").stdout
-    for row in ("namespace  nvme6n1", "sample     all", "commands   2000", "sampled    2000", "joined     2000", "lost       none",
-                "target     recorded too", "hooks      H0  tp_btf        block_bio_queue"):
+    for row in ("namespace   nvme6n1", "sample      all", "commands    2000", "sampled     2000", "joined      2000", "lost        none",
+                "target      this machine: recorded", "hooks       H0  tp_btf        block_bio_queue"):
         assert f"  {row}\n" in text, (row, text)
     assert max(map(len, text.splitlines())) <= 80
+    document = json.loads(run(service, "session", "show", "1", "--json").stdout)
+    assert document["targets"] == [{"peer": "", "state": "ended", "reason": ""}], document
 
 
 @tap.case

@@ -65,14 +65,17 @@ static void test_unknown(void)
         static const struct {
                 const char *line, *message;
         } cases[] = {
-                { "", "a verb is missing: session, report, check, help" },
+                { "", "a verb is missing: session, peer, report, check, help" },
                 { "session", "session: a verb is missing: start, list, show, stop, cancel, remove" },
                 { "session --json", "session: a verb is missing: start, list, show, stop, cancel, remove" },
                 { "reprot", "unknown verb 'reprot'; did you mean 'report'?" },
+                { "peer", "peer: a verb is missing: invite, join, confirm, list, show, test, forget, renew, show-identity" },
+                { "peer shwo", "unknown verb 'peer shwo'; did you mean 'peer show'?" },
+                { "invite", "unknown verb 'invite'; did you mean 'peer invite'?" },
                 { "sesion start", "unknown verb 'sesion'; did you mean 'session'?" },
                 { "session stat", "unknown verb 'session stat'; did you mean 'session start'?" },
                 { "list", "unknown verb 'list'; did you mean 'session list'?" },
-                { "frobnicate", "unknown verb 'frobnicate' (there are session, report, check, help)" },
+                { "frobnicate", "unknown verb 'frobnicate' (there are session, peer, report, check, help)" },
         };
 
         for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
