@@ -71,6 +71,32 @@ static void test_progress(void)
         g_assert_cmpstr(preparing, ==, "attaching to the kernel");
 }
 
+/* Other machines are named while they are waited for, and when they are missed. */
+static void test_progress_targets(void)
+{
+        static const struct {
+                NtprofSessionState state;
+                const char *targets, *text;
+        } cases[] = {
+                { NTPROF_SESSION_STATE_PREPARING, "[('stor-a', 'connecting', ''), ('stor-b', 'connecting', ''), ('', 'connecting', '')]",
+                  "attaching to the kernel; connecting to stor-a, stor-b" },
+                { NTPROF_SESSION_STATE_PREPARING, "[('stor-a', 'recording', ''), ('stor-b', 'ended', 'it said no')]",
+                  "attaching to the kernel; without stor-b" },
+                { NTPROF_SESSION_STATE_JOINING, "[('stor-a', 'ended', ''), ('stor-b', 'ended', 'it left')]",
+                  "joining: 0 commands, 0 sampled, 0 joined, 0 lost; without stor-b" },
+                { NTPROF_SESSION_STATE_JOINING, "[('', 'ended', 'it failed'), ('stor-a', 'recording', '')]",
+                  "joining: 0 commands, 0 sampled, 0 joined, 0 lost" },
+        };
+
+        for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(GVariant) targets = g_variant_ref_sink(g_variant_new_parsed(cases[i].targets));
+                const ProgressFacts facts = { .state = cases[i].state, .has_target = TRUE, .targets = targets };
+                g_autofree char *text = progress_text(&facts);
+
+                g_assert_cmpstr(text, ==, cases[i].text);
+        }
+}
+
 /* The longest there is in practice fits a terminal of 80 columns. */
 static void test_progress_width(void)
 {
@@ -96,6 +122,7 @@ int main(int argc, char *argv[])
         g_test_add_func("/output/count", test_count);
         g_test_add_func("/output/sanitize", test_sanitize);
         g_test_add_func("/progress/text", test_progress);
+        g_test_add_func("/progress/targets", test_progress_targets);
         g_test_add_func("/progress/width", test_progress_width);
         return g_test_run();
 }
