@@ -16,7 +16,7 @@ SD_BUS = ("systemd/sd-bus.h", "systemd/sd-bus-protocol.h", "systemd/sd-bus-vtabl
 RULES = [
     ("model", ("daemon/", "client/", *LIBBPF, *SD_BUS, "systemd/")),
     ("shared", ("daemon/", "client/", "model/", "bpf/", *LIBBPF, *SD_BUS, "systemd/")),
-    ("client", ("daemon/", "bpf/", *LIBBPF, *SD_BUS, "systemd/")),
+    ("client", ("daemon/", "peerd/", "bpf/", *LIBBPF, *SD_BUS, "systemd/")),
     ("bpf", ("daemon/", "client/", "model/")),
     ("daemon/session", ("client/", "daemon/bus/", "daemon/kernel/", *LIBBPF, *SD_BUS)),
     ("daemon/kernel", ("client/", "daemon/bus/", "daemon/session/", *SD_BUS)),
