@@ -6,6 +6,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "service.h"
 
 #define EXIT_USAGE 2
@@ -118,6 +119,7 @@ static gboolean add_sockets(NpPeerd *peerd, const char *listen, GError **error)
 static GDBusConnection *connect_to_bus(const char *address, GError **error)
 {
         g_autofree char *system = NULL;
+        GDBusConnection *bus;
 
         if (!address || g_str_equal(address, "system")) {
                 system = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, NULL, error);
@@ -125,8 +127,11 @@ static GDBusConnection *connect_to_bus(const char *address, GError **error)
                         return NULL;
                 address = system;
         }
-        return g_dbus_connection_new_for_address_sync(address, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
-                                                      G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION, NULL, NULL, error);
+        bus = g_dbus_connection_new_for_address_sync(address, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
+                                                     G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION, NULL, NULL, error);
+        if (!bus)
+                g_prefix_error(error, "no message bus at %s: ", address);
+        return bus;
 }
 
 static void on_ready(gpointer data)
@@ -183,6 +188,7 @@ int main(int argc, char **argv)
         g_autoptr(GError) error = NULL;
         int status;
 
+        np_log_init();
         if (!arguments_parse(&arguments, argc, argv))
                 return EXIT_USAGE;
         if (arguments.version) {
@@ -191,8 +197,7 @@ int main(int argc, char **argv)
         }
         signal(SIGPIPE, SIG_IGN);
         status = serve(&arguments, &error);
-        if (error) {
+        if (error)
                 g_critical("%s", error->message);
-        }
         return status;
 }
