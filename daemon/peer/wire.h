@@ -29,7 +29,8 @@ enum wire_type {
         WIRE_CHANGED = 17,                      /* struct wire_changed: a threshold is in force (0 before the first) */
         WIRE_RECORDS = 18,                      /* struct np_target_record, one or more */
         WIRE_SYNC = 19,                         /* struct wire_sync: at least once a second after WIRE_RESUME */
-        WIRE_ENDED = 20,                        /* JSON, last: {"error": null or "CaptureFailed", "message": null or a sentence} */
+        WIRE_ENDED = 20,                        /* JSON, last: {"error": null or a name of errors.def, "message": null or
+                                                 * a sentence}: with a message it is the target that ends it */
 };
 
 /* WIRE_FACTS: what the target calls itself, and what it has attached:

@@ -276,7 +276,8 @@ void fake_command(FakeBackend *fake, bool target)
         fake->counters.kinds[0].count++;
         if (target)
                 fake->handlers.target_record(&record, fake->handlers.userdata);
-        fake->handlers.host_record(&host, fake->handlers.userdata);
+        if (fake->handlers.host_record)
+                fake->handlers.host_record(&host, fake->handlers.userdata);
 }
 
 void fake_announce(FakeBackend *fake)

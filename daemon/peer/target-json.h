@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The two texts that a target sends: wire.h tells what is in them. */
+#pragma once
+
+#include "../session/backend.h"
+
+/* Of the hooks, those of the target's side. */
+char *target_facts_json(const Backend *backend, const CaptureHook *hooks, unsigned n_hooks);
+/* code: NTPROF_ERROR_NONE when nothing failed; message may be NULL. */
+char *target_ended_json(NtprofError code, const char *message);
