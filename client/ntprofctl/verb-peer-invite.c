@@ -14,6 +14,8 @@
         "confirmed: now by --name with --host-nqn, or later by 'ntprofctl peer confirm'.\n" \
         "TIME is as in systemd.time(7), 10min by default, at most a day."
 
+#define EXPIRES_MAX_USEC (24 * G_GUINT64_CONSTANT(3600) * G_USEC_PER_SEC)
+
 typedef struct {
         char *expires, *name, *address;
         PeerGrant grant;
@@ -54,6 +56,11 @@ static GVariant *build(const Options *options, GError **error)
                         g_prefix_error(error, "--expires: ");
                         return NULL;
                 }
+                if (usec > EXPIRES_MAX_USEC) {
+                        g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED, "--expires: %s is too long, at most a day (24h)",
+                                    options->expires);
+                        return NULL;
+                }
                 g_variant_dict_insert(&dict, "expires-usec", "t", usec);
         }
         if (options->name)
@@ -73,9 +80,8 @@ static char *good_for(guint64 expires_usec)
         return duration_format((expires_usec - now + step / 2) / step * step);
 }
 
-static void tell(NtprofPeers *peers, const Options *options, const char *line, guint64 expires_usec, const char *path)
+static void tell(const Options *options, const char *line, guint64 expires_usec, const char *path)
 {
-        const char *const *listening = ntprof_peers_get_listening(peers);
         g_autofree char *span = good_for(expires_usec);
 
         output_printf("Give this to the host (%s, one use):  %s\n", span, line);
@@ -86,8 +92,6 @@ static void tell(NtprofPeers *peers, const Options *options, const char *line, g
                 output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm %s\n", options->name);
         else
                 output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm NAME  ('ntprofctl peer list' has the NAME)\n");
-        if (!listening || !*listening)
-                output_error("nothing listens for other machines yet: 'systemctl enable --now ntprof-peerd.socket' as root");
 }
 
 int verb_peer_invite(Invocation *call)
@@ -121,6 +125,6 @@ int verb_peer_invite(Invocation *call)
                 path = peer_grant_write(options.name, &options.grant, &error);
         if (error)
                 return verb_fail(call, error);
-        tell(peers, &options, line, expires_usec, path);
+        tell(&options, line, expires_usec, path);
         return 0;
 }
