@@ -2,6 +2,7 @@
 #include "peer-grant.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <ntprof.h>
 #include <unistd.h>
 
@@ -158,4 +159,19 @@ char *peer_grant_describe(const char *name, const PeerGrant *grant, const char *
                 return g_strdup_printf("%s may have nothing recorded here (%s).\n", name, path);
         g_autofree char *nqns = g_strjoinv(", ", grant->host_nqns), *clean = output_sanitize(nqns);
         return g_strdup_printf("%s may have the commands of %s recorded here (%s).\n", name, clean, path);
+}
+
+gboolean peer_grant_remove(const char *name, char **ret_path, GError **error)
+{
+        g_autofree char *path = path_of(name);
+
+        *ret_path = NULL;
+        if (g_unlink(path) == 0)
+                *ret_path = g_steal_pointer(&path);
+        else if (errno != ENOENT) {
+                g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_FAILED, "%s: it still says what %s may do here, and can't be removed: %s",
+                            path, name, g_strerror(errno));
+                return FALSE;
+        }
+        return TRUE;
 }

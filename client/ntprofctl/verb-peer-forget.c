@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output.h"
+#include "peer-grant.h"
 #include "verbs.h"
+
+#define DESCRIPTION \
+        "As root. The link ends, and recordings over it. The other machine is told when it\n" \
+        "can be reached. What the peer may do here (/etc/ntprof/peers.d/PEER.conf) is\n" \
+        "removed, so that no other machine comes into it under the same name."
+
+static gboolean forget(NtprofPeers *peers, const char *name, GError **error)
+{
+        g_autoptr(NtprofPeer) peer = ntprof_peers_find(peers, name, error);
+        g_autofree char *path = NULL;
+
+        if (!peer || !ntprof_peer_forget_sync(peer, NULL, error) || !peer_grant_remove(name, &path, error))
+                return FALSE;
+        if (path)
+                output_printf("%s may have nothing recorded here any more (%s is removed).\n", name, path);
+        return TRUE;
+}
 
 int verb_peer_forget(Invocation *call)
 {
-        int status = verb_parse(call, NULL, "Recordings over the link end. The other machine is told when it can be reached.", 1, -1);
+        int status = verb_parse(call, NULL, DESCRIPTION, 1, -1);
         if (status >= 0)
                 return status;
 
@@ -14,9 +33,8 @@ int verb_peer_forget(Invocation *call)
         status = 0;
         for (char **name = call->args; *name; name++) {
                 g_autoptr(GError) error = NULL;
-                g_autoptr(NtprofPeer) peer = ntprof_peers_find(peers, *name, &error);
 
-                if (peer && ntprof_peer_forget_sync(peer, NULL, &error))
+                if (forget(peers, *name, &error))
                         continue;
                 int failure = verb_fail(call, error);
                 if (status == 0)
