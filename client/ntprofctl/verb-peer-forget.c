@@ -4,8 +4,8 @@
 #include "verbs.h"
 
 #define DESCRIPTION \
-        "As root. The link ends, and recordings over it. The other machine is told when it\n" \
-        "can be reached. What the peer may do here (/etc/ntprof/peers.d/PEER.conf) is\n" \
+        "As root. The link ends, and recordings over it. The other machine is told when\n" \
+        "it can be reached. What the peer may do here (/etc/ntprof/peers.d/PEER.conf) is\n" \
         "removed, so that no other machine comes into it under the same name."
 
 static gboolean forget(NtprofPeers *peers, const char *name, GError **error)
