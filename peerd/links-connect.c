@@ -359,7 +359,7 @@ static void got(GObject *source, GAsyncResult *result, gpointer data)
                 g_task_return_error(task, error);
                 return;
         }
-        np_link_open_target_async(link, opening->request, g_task_get_cancellable(task), opened, g_steal_pointer(&task));
+        np_link_open_target_async(link, opening->request, g_task_get_cancellable(task), opened, g_object_ref(task));
 }
 
 static void opening_begin(GTask *task)
