@@ -12,11 +12,13 @@
         "\n" \
         "NAME is as nvme6n1, /dev/nvme6n1 or a path device of it, nvme6c6n1.\n" \
         "TIME is as in systemd.time(7): 10s, 500ms, '1min 30s', 2h.\n" \
-        "RATE is auto (the default: about 2,000 commands/s), all, or 1/N for one in N."
+        "RATE is auto (the default: about 2,000 commands/s), all, or 1/N for one in N.\n" \
+        "The target's side is recorded, too, when the target is this machine or a paired\n" \
+        "one (see 'ntprofctl peer --help'); which, is found out."
 
 typedef struct {
-        char *namespace_name, *duration, *sample;
-        gboolean detach, json;
+        char *namespace_name, *duration, *sample, *peer;
+        gboolean detach, json, no_target;
 } Options;
 
 static void options_clear(Options *options)
@@ -24,6 +26,7 @@ static void options_clear(Options *options)
         g_free(options->namespace_name);
         g_free(options->duration);
         g_free(options->sample);
+        g_free(options->peer);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
@@ -41,6 +44,10 @@ static GVariant *build(const Options *options, GError **error)
         }
         if (options->sample)
                 g_variant_dict_insert(&dict, "sample", "s", options->sample);
+        if (options->peer)
+                g_variant_dict_insert(&dict, "peer", "s", options->peer);
+        if (options->no_target)
+                g_variant_dict_insert(&dict, "no-target", "b", TRUE);
         if (options->detach)
                 g_variant_dict_insert(&dict, "keep", "b", TRUE);
         return g_variant_ref_sink(g_variant_dict_end(&dict));
@@ -53,6 +60,8 @@ int verb_session_start(Invocation *call)
                 { "namespace", 'n', 0, G_OPTION_ARG_STRING, &options.namespace_name, "What to record", "NAME" },
                 { "duration", 'd', 0, G_OPTION_ARG_STRING, &options.duration, "How long, e.g. 10s; by default until Ctrl-C", "TIME" },
                 { "sample", 's', 0, G_OPTION_ARG_STRING, &options.sample, "Which commands: auto, all or 1/N", "RATE" },
+                { "peer", 0, 0, G_OPTION_ARG_STRING, &options.peer, "The paired machine that is the target, or fail", "PEER" },
+                { "no-target", 0, 0, G_OPTION_ARG_NONE, &options.no_target, "Record the host's side only", NULL },
                 { "detach", 0, 0, G_OPTION_ARG_NONE, &options.detach, "Leave the session running and return", NULL },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON: the report; detached, the session", NULL },
                 {},
@@ -69,6 +78,8 @@ int verb_session_start(Invocation *call)
         else if (!options.namespace_name)
                 error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "--namespace is missing; for example --namespace nvme6n1 "
                                                                      "('nvme list' shows what there is)");
+        else if (options.peer && options.no_target)
+                error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "--peer and --no-target exclude each other");
         if (error)
                 return verb_fail(call, error);
 

@@ -43,6 +43,20 @@ def start_prints_the_report_as_json(service: Service) -> None:
 
 
 @tap.case
+def the_hosts_side_only(service: Service) -> None:
+    result = run(service, *START, "--sample", "all", "--no-target")
+    assert "not recorded: the target's side was not asked for" in result.stdout, result.stdout
+
+
+@tap.case
+def a_peer_and_no_target_exclude_each_other(service: Service) -> None:
+    result = run(service, *START, "--peer", "stor-a", "--no-target", status=2)
+    assert "--peer and --no-target exclude each other" in result.stderr, result.stderr
+    result = run(service, *START, "--peer", "stor-a", status=2)
+    assert "peer: the target of nvme6n1 is this machine" in result.stderr, result.stderr
+
+
+@tap.case
 def namespaces_have_three_names(service: Service) -> None:
     for name in ("nvme6n1", "nvme6c6n1"):
         run(service, "session", "start", "-n", name, "-d", "50ms")
