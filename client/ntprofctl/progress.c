@@ -78,6 +78,21 @@ char *progress_text(const ProgressFacts *facts)
         return g_string_free(text, FALSE);
 }
 
+char *progress_missed(GVariant *targets, GHashTable *told)
+{
+        GString *lines = g_string_new(NULL);
+        const char *peer, *state, *reason;
+        GVariantIter iter;
+
+        if (!targets)
+                return g_string_free(lines, FALSE);
+        g_variant_iter_init(&iter, targets);
+        while (g_variant_iter_next(&iter, "(&s&s&s)", &peer, &state, &reason))
+                if (g_str_equal(state, "ended") && *reason && g_hash_table_add(told, g_strdup(peer)))
+                        g_string_append_printf(lines, "without %s: %s\n", *peer ? peer : "this machine's target side", reason);
+        return g_string_free(lines, FALSE);
+}
+
 static void get_facts(Progress *progress, ProgressFacts *ret)
 {
         NtprofSession *session = progress->session;
@@ -127,24 +142,15 @@ static void announce(Progress *progress)
         output_note(clean);
 }
 
-/* Once each: a machine that no longer records, while the session goes on. */
 static void tell_missed(Progress *progress)
 {
-        GVariant *targets = ntprof_session_get_targets(progress->session);
-        const char *peer, *state, *reason;
-        GVariantIter iter;
+        g_autofree char *lines = progress_missed(ntprof_session_get_targets(progress->session), progress->missed);
+        g_autofree char *clean = output_sanitize(lines);
 
-        if (!targets)
+        if (!*clean)
                 return;
-        g_variant_iter_init(&iter, targets);
-        while (g_variant_iter_next(&iter, "(&s&s&s)", &peer, &state, &reason)) {
-                if (!g_str_equal(state, "ended") || !*reason || !g_hash_table_add(progress->missed, g_strdup(peer)))
-                        continue;
-                g_autofree char *line = g_strdup_printf("%s records no longer: %s\n", *peer ? peer : "this machine as target", reason);
-                g_autofree char *clean = output_sanitize(line);
-                progress_clear(progress);
-                output_note(clean);
-        }
+        progress_clear(progress);
+        output_note(clean);
 }
 
 static void draw(Progress *progress)

@@ -18,6 +18,9 @@ typedef struct {
 /* "3.2 s of 10 s: 42.1k commands, 13.3k/s, 3066 sampled, 3060 joined, 6 lost; without stor-b" */
 char *progress_text(const ProgressFacts *facts);
 
+/* A line each for the machines that ended before the session did and are not in told yet, to which it adds their names. */
+char *progress_missed(GVariant *targets, GHashTable *told);
+
 typedef struct Progress Progress;
 
 Progress *progress_start(NtprofSession *session);

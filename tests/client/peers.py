@@ -22,11 +22,14 @@ class Mocked:
 
     def __init__(self, service: Service, listening: str) -> None:
         self.service, self.address, self.folder = service, service.address, service.folder
-        self.log = service.folder / "calls"
+        self.log, self.listening = service.folder / "calls", listening
+        self.start()
+
+    def start(self) -> None:
         with self.log.open("w") as output:
-            self.process = subprocess.Popen([sys.executable, mock_peers.__file__, service.address], stdout=output,
-                                            env={**os.environ, "MOCK_LISTENING": listening})
-        bus = service.client().connection
+            self.process = subprocess.Popen([sys.executable, mock_peers.__file__, self.address], stdout=output,
+                                            env={**os.environ, "MOCK_LISTENING": self.listening})
+        bus = self.service.client().connection
         wait_until(lambda: self.owned(bus), "the mock to own its name")
 
     def owned(self, bus) -> bool:

@@ -148,6 +148,13 @@ def the_daemon_leaves(mock: Mocked) -> None:
     fails(Ntprof.Error.SERVICE_GONE, lambda: peer.test_sync(None))
     assert "ntprof-peerd" in fails(Ntprof.Error.NO_SERVICE, lambda: peers.invite_sync(None, None))
 
+    # It ends by itself when nobody needs it: when it is back, so are they.
+    added: list = []
+    peers.connect("peer-added", lambda _p, peer: added.append(peer.get_name()))
+    mock.start()
+    spin(lambda: len(added) == 3 and peers.get_fingerprint() == FINGERPRINT, "the peers to be back")
+    assert peers.find("stor-a") != peer and peers.find("stor-a").test_sync(None).get_protocol() == 1
+
 
 @tap.case
 def there_is_no_daemon(_mock: Mocked) -> None:

@@ -97,6 +97,31 @@ static void test_progress_targets(void)
         }
 }
 
+/* Why a machine is missed is told once, and not at the session's own end. */
+static void test_progress_missed(void)
+{
+        static const struct {
+                const char *targets, *lines;
+        } steps[] = {
+                { "@a(sss) []", "" },
+                { "[('stor-a', 'recording', ''), ('stor-b', 'connecting', '')]", "" },
+                { "[('stor-a', 'recording', ''), ('stor-b', 'ended', 'it said no')]", "without stor-b: it said no\n" },
+                { "[('stor-a', 'recording', ''), ('stor-b', 'ended', 'it said no')]", "" },
+                { "[('stor-a', 'ended', ''), ('stor-b', 'ended', 'it said no'), ('', 'ended', 'it failed')]",
+                  "without this machine's target side: it failed\n" },
+        };
+        g_autoptr(GHashTable) told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+        for (gsize i = 0; i < G_N_ELEMENTS(steps); i++) {
+                g_autoptr(GVariant) targets = g_variant_ref_sink(g_variant_new_parsed(steps[i].targets));
+                g_autofree char *lines = progress_missed(targets, told);
+
+                g_assert_cmpstr(lines, ==, steps[i].lines);
+        }
+        g_autofree char *none = progress_missed(NULL, told);
+        g_assert_cmpstr(none, ==, "");
+}
+
 /* The longest there is in practice fits a terminal of 80 columns. */
 static void test_progress_width(void)
 {
@@ -123,6 +148,7 @@ int main(int argc, char *argv[])
         g_test_add_func("/output/sanitize", test_sanitize);
         g_test_add_func("/progress/text", test_progress);
         g_test_add_func("/progress/targets", test_progress_targets);
+        g_test_add_func("/progress/missed", test_progress_missed);
         g_test_add_func("/progress/width", test_progress_width);
         return g_test_run();
 }
