@@ -251,7 +251,7 @@ void fake_backend_free(FakeBackend *fake)
         g_free(fake);
 }
 
-void fake_command(FakeBackend *fake, bool target)
+void fake_command_on(FakeBackend *fake, unsigned path, struct np_target_record *ret)
 {
         uint64_t h0 = now_ns(CLOCK_MONOTONIC), n = fake->counters.host[NP_C_SAMPLED];
         struct np_record_header header = {
@@ -259,6 +259,7 @@ void fake_command(FakeBackend *fake, bool target)
                 .version = NP_RECORD_VERSION,
                 .size = sizeof(struct np_host_record),
                 .threshold = UINT32_MAX,
+                .filter = path,
                 .id = { .slba = n * 8, .nsid = 1, .qid = 1, .cid = n % 128, .nlb = 7, .cntlid = 1, .opcode = 2 },
         };
         struct np_host_record host = { .h = { h0, h0 + 500, h0 + 2000, h0 + 5000, 0, 0, h0 + 65000, h0 + 67000, h0 + 69000 } };
@@ -268,16 +269,25 @@ void fake_command(FakeBackend *fake, bool target)
         host.header = record.header = header;
         record.header.kind = NP_RECORD_TARGET;
         record.header.size = sizeof(record);
+        record.header.filter = 0;
 
         fake->counters.host[NP_C_COMMANDS]++;
         fake->counters.host[NP_C_SAMPLED]++;
         fake->counters.n_kinds = 1;
         fake->counters.kinds[0].key = NP_KIND_KEY(0, 2, 7);
         fake->counters.kinds[0].count++;
-        if (target)
-                fake->handlers.target_record(&record, fake->handlers.userdata);
         if (fake->handlers.host_record)
                 fake->handlers.host_record(&host, fake->handlers.userdata);
+        *ret = record;
+}
+
+void fake_command(FakeBackend *fake, bool target)
+{
+        struct np_target_record record;
+
+        fake_command_on(fake, 0, &record);
+        if (target)
+                fake->handlers.target_record(&record, fake->handlers.userdata);
 }
 
 void fake_announce(FakeBackend *fake)

@@ -37,6 +37,8 @@ FakeBackend *fake_backend_new(void);
 void fake_backend_free(FakeBackend *fake);
 /* One command, joined when target; commands and sampled are counted too. */
 void fake_command(FakeBackend *fake, bool target);
+/* Of that path, without the target's side, which is *ret. */
+void fake_command_on(FakeBackend *fake, unsigned path, struct np_target_record *ret);
 void fake_announce(FakeBackend *fake);
 
 /* What the observer was told: "added:1 1:recording 1:counters ..." */

@@ -18,6 +18,9 @@ static void test_rows_are_distinct(void)
                 /* 1 is any other failure, 126 and above are the shell's */
                 g_assert_cmpint(exits[a], >, 1);
                 g_assert_cmpint(exits[a], <, 126);
+                g_assert_cmpint(ntprof_error_by_name(ntprof_error_name(a)), ==, a);
+                g_assert_cmpint(ntprof_error_by_dbus_name(ntprof_error_dbus_name(a)), ==, a);
+                g_assert_cmpint(ntprof_error_by_dbus_name(ntprof_error_name(a)), ==, NTPROF_ERROR_NONE);
                 for (NtprofError b = NTPROF_ERROR_NONE + 1; b < a; b++) {
                         g_assert_cmpstr(ntprof_error_name(a), !=, ntprof_error_name(b));
                         g_assert_cmpint(ntprof_error_errno(a), !=, ntprof_error_errno(b));
@@ -25,6 +28,8 @@ static void test_rows_are_distinct(void)
                 }
         }
         g_assert_cmpstr(ntprof_error_name(NTPROF_ERROR_NONE), ==, "");
+        g_assert_cmpint(ntprof_error_by_name(""), ==, NTPROF_ERROR_NONE);
+        g_assert_cmpint(ntprof_error_by_dbus_name("org.freedesktop.DBus.Error.NoReply"), ==, NTPROF_ERROR_NONE);
 }
 
 static void test_set(void)
