@@ -336,8 +336,8 @@ void np_analysis_set_commands(NpAnalysis *a, guint filter, guint8 opcode, guint1
         g_hash_table_insert(a->counts, g_memdup2(&key, sizeof(key)), g_memdup2(&kind, sizeof(kind)));
 }
 
-/* The operation of a namespace: of all its paths. */
-static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, guint filter, guint8 opcode)
+/* The operation of a namespace, of all its paths, or of the path alone. */
+static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, gboolean by_path, guint filter, guint8 opcode)
 {
         const NpReportPath *path = filter < facts->paths->len ? facts->paths->pdata[filter] : NULL;
         const char *name = path && path->namespace_name ? path->namespace_name : "unknown namespace";
@@ -345,7 +345,7 @@ static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, 
 
         for (guint i = 0; i < reported->len; i++) {
                 op = reported->pdata[i];
-                if (op->opcode == opcode && g_str_equal(op->namespace_name, name))
+                if (op->opcode == opcode && (by_path ? op->filter == filter : g_str_equal(op->namespace_name, name)))
                         return op;
         }
 
@@ -356,8 +356,8 @@ static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, 
         return op;
 }
 
-/* The paths' operations by namespace, with the counts of all commands. */
-static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts)
+/* The operations by namespace or by path, with the counts of all commands. */
+static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts, gboolean by_path)
 {
         GPtrArray *reported = g_ptr_array_new_with_free_func(operation_free);
         GHashTableIter iter;
@@ -370,7 +370,7 @@ static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts)
 
                         if (from->bucketed == (pass == 1))
                                 continue;
-                        op = get_reported(reported, facts, from->filter, from->opcode);
+                        op = get_reported(reported, facts, by_path, from->filter, from->opcode);
                         if (from->bucketed)
                                 op->bucketed = TRUE;
                         g_hash_table_iter_init(&iter, from->cells);
@@ -383,7 +383,7 @@ static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts)
         g_hash_table_iter_init(&iter, a->counts);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 const KindCount *kind = value;
-                Operation *op = get_reported(reported, facts, kind->filter, kind->opcode);
+                Operation *op = get_reported(reported, facts, by_path, kind->filter, kind->opcode);
 
                 if (kind->count == 0)
                         continue;
@@ -393,15 +393,25 @@ static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts)
         return reported;
 }
 
-static void add_group(NpReport *report, const Operation *op, const Cell *cell, const NpTable *table, guint64 commands)
+/* Where a report's tables go. */
+typedef struct {
+        NpReport *report;
+        GPtrArray *groups;
+        gboolean by_path;
+        double overflow;                /* see overflow_share() */
+} Tables;
+
+static void add_group(const Tables *to, const Operation *op, const Cell *cell, const NpTable *table, guint64 commands)
 {
         NpReportGroup *group = np_report_group_new(np_opcode_name(op->opcode), op->namespace_name);
+        const NpReportFacts *facts = to->report->facts;
 
+        group->path = to->by_path ? (gint) op->filter : -1;
         group->size_bytes = (guint64) cell->blocks * op->block_size;
         group->bucketed = op->bucketed && cell->blocks > 1;
         group->commands = commands;
-        if (report->facts->duration_ns > 0)
-                group->rate_per_s = commands * 1e9 / report->facts->duration_ns;
+        if (facts->duration_ns > 0)
+                group->rate_per_s = commands * 1e9 / facts->duration_ns;
         group->sampled = table->records;
         if (table->with_target) {
                 group->joined = table->records;
@@ -409,8 +419,8 @@ static void add_group(NpReport *report, const Operation *op, const Cell *cell, c
         } else
                 group->part_of_other = cell->joined->records > 0;
 
-        np_table_fill_group(table, report->facts, group);
-        g_ptr_array_add(report->groups, group);
+        np_table_fill_group(table, facts, group);
+        g_ptr_array_add(to->groups, group);
 }
 
 static double weight_of(const Cell *cell)
@@ -441,28 +451,28 @@ static double overflow_share(GPtrArray *operations, const NpReportFacts *facts)
         return sum > overflow ? overflow / sum : 1;
 }
 
-static void report_cell(NpReport *report, const Operation *op, const Cell *cell, double overflow)
+/* Returns how many of these commands are under way on average, without the wait for a tag. */
+static double report_cell(const Tables *to, const Operation *op, const Cell *cell)
 {
         double weight = weight_of(cell);
-        guint64 commands = cell->commands + (guint64) llround(uncounted(cell) * overflow);
+        guint64 commands = cell->commands + (guint64) llround(uncounted(cell) * to->overflow);
         double busy;
 
         if (weight == 0)
-                return;
+                return 0;
 
         /* No kinds were counted at all. */
         if (commands == 0)
                 commands = (guint64) llround(weight);
 
         if (cell->joined->records > 0)
-                add_group(report, op, cell, cell->joined, commands);
+                add_group(to, op, cell, cell->joined, commands);
         if (cell->rest->records > 0)
-                add_group(report, op, cell, cell->rest,
+                add_group(to, op, cell, cell->rest,
                           cell->joined->records > 0 ? (guint64) llround(commands * cell->rest->weight / weight) : commands);
 
         busy = cell->joined->latency + cell->rest->latency - cell->joined->tag_wait - cell->rest->tag_wait;
-        if (report->facts->duration_ns > 0)
-                report->qd_from_stages += commands * (busy / weight) / report->facts->duration_ns;
+        return to->report->facts->duration_ns > 0 ? commands * (busy / weight) / to->report->facts->duration_ns : 0;
 }
 
 static int compare_groups(gconstpointer a, gconstpointer b)
@@ -474,6 +484,8 @@ static int compare_groups(gconstpointer a, gconstpointer b)
                 return x->commands > y->commands ? -1 : 1;
         if ((order = g_strcmp0(x->namespace_name, y->namespace_name)) != 0 || (order = g_strcmp0(x->op, y->op)) != 0)
                 return order;
+        if (x->path != y->path)
+                return x->path < y->path ? -1 : 1;
         if (x->size_bytes != y->size_bytes)
                 return x->size_bytes < y->size_bytes ? -1 : 1;
         return y->with_target - x->with_target;
@@ -501,24 +513,38 @@ static void add_what_joins_tell(NpAnalysis *a, NpReportFacts *facts)
         }
 }
 
-NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
+/* Returns the average queue depth of all of them. */
+static double report_groups(NpAnalysis *a, NpReport *report, gboolean by_path, GPtrArray *groups)
 {
-        NpReport *report = np_report_new(facts);
-        g_autoptr(GPtrArray) operations = collect(a, report->facts);
-        double overflow;
+        g_autoptr(GPtrArray) operations = collect(a, report->facts, by_path);
+        Tables to = { report, groups, by_path, 0 };
+        double depth = 0;
 
-        add_what_joins_tell(a, report->facts);
-        overflow = report->facts->losses[NP_LOSS_KIND_OVERFLOW] > 0 ? overflow_share(operations, report->facts) : 0;
+        if (report->facts->losses[NP_LOSS_KIND_OVERFLOW] > 0)
+                to.overflow = overflow_share(operations, report->facts);
         for (guint i = 0; i < operations->len; i++) {
                 const Operation *op = operations->pdata[i];
                 GHashTableIter iter;
                 gpointer cell;
 
+                if (by_path && op->filter >= report->facts->paths->len)
+                        continue;
                 g_hash_table_iter_init(&iter, op->cells);
                 while (g_hash_table_iter_next(&iter, NULL, &cell))
-                        report_cell(report, op, cell, overflow);
+                        depth += report_cell(&to, op, cell);
         }
-        g_ptr_array_sort(report->groups, compare_groups);
+        g_ptr_array_sort(groups, compare_groups);
+        return depth;
+}
+
+NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
+{
+        NpReport *report = np_report_new(facts);
+
+        add_what_joins_tell(a, report->facts);
+        report->qd_from_stages = report_groups(a, report, FALSE, report->groups);
+        if (facts->paths->len > 1)
+                (void) report_groups(a, report, TRUE, report->groups_by_path);
         np_report_add_warnings(report);
         return report;
 }

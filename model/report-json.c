@@ -215,7 +215,7 @@ static void add_stage(JsonBuilder *b, const NpReportStage *stage, const char *tr
 
 static void add_group(JsonBuilder *b, const NpReport *report, const NpReportGroup *group)
 {
-        const char *transport = np_report_transport(report, group->namespace_name);
+        const char *transport = np_report_transport(report, group);
 
         json_builder_begin_object(b);
         add_string(b, "op", group->op);
@@ -225,6 +225,8 @@ static void add_group(JsonBuilder *b, const NpReport *report, const NpReportGrou
                 add_absent(b, "size_bytes", "the operation has no length");
         add_bool(b, "bucketed", group->bucketed);
         add_string(b, "namespace", group->namespace_name);
+        if (group->path >= 0)
+                add_count(b, "path", group->path);
         add_bool(b, "with_target", group->with_target);
         add_bool(b, "part_of_other", group->part_of_other);
         add_count(b, "commands", group->commands);
@@ -255,6 +257,15 @@ static void add_group(JsonBuilder *b, const NpReport *report, const NpReportGrou
         json_builder_end_object(b);
 }
 
+static void add_groups(JsonBuilder *b, const char *key, const NpReport *report, const GPtrArray *groups)
+{
+        json_builder_set_member_name(b, key);
+        json_builder_begin_array(b);
+        for (guint i = 0; i < groups->len; i++)
+                add_group(b, report, groups->pdata[i]);
+        json_builder_end_array(b);
+}
+
 char *np_report_to_json(const NpReport *report)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
@@ -271,12 +282,8 @@ char *np_report_to_json(const NpReport *report)
         add_paths(b, report->facts->paths);
         add_queue_depth(b, report);
         add_losses(b, report->facts->losses);
-
-        json_builder_set_member_name(b, "groups");
-        json_builder_begin_array(b);
-        for (guint i = 0; i < report->groups->len; i++)
-                add_group(b, report, report->groups->pdata[i]);
-        json_builder_end_array(b);
+        add_groups(b, "groups", report, report->groups);
+        add_groups(b, "groups_by_path", report, report->groups_by_path);
 
         json_builder_set_member_name(b, "warnings");
         json_builder_begin_array(b);

@@ -469,12 +469,14 @@ static void read_latency(Reader *r, JsonObject *o, NpReportGroup *group)
         leave(r, before);
 }
 
-static void read_group(Reader *r, JsonObject *o, NpReport *report)
+static void read_group(Reader *r, JsonObject *o, const NpReportFacts *facts, gboolean by_path, GPtrArray *groups)
 {
         g_autofree char *op = get_string(r, o, "op"), *namespace_name = get_string(r, o, "namespace");
         NpReportGroup *group = np_report_group_new(op, namespace_name);
 
-        g_ptr_array_add(report->groups, group);
+        g_ptr_array_add(groups, group);
+        if (by_path)
+                group->path = get_int(r, o, "path", 0, (gint64) facts->paths->len - 1);
         if (!is_null(o, "size_bytes"))
                 group->size_bytes = get_count(r, o, "size_bytes");
         group->bucketed = get_bool(r, o, "bucketed");
@@ -491,6 +493,21 @@ static void read_group(Reader *r, JsonObject *o, NpReport *report)
         read_stages(r, o, group);
 }
 
+static void read_groups(Reader *r, JsonObject *root, const char *key, const NpReportFacts *facts, gboolean by_path,
+                        GPtrArray *groups)
+{
+        JsonArray *array = get_array(r, root, key, GROUPS_MAX);
+        gsize outer = enter(r, key);
+
+        for (guint i = 0; i < length(array) && !r->error; i++) {
+                gsize before = enter_element(r, i);
+
+                read_group(r, object_of(r, json_array_get_element(array, i), ""), facts, by_path, groups);
+                leave(r, before);
+        }
+        leave(r, outer);
+}
+
 static void read_report(Reader *r, JsonObject *root, NpReport *report)
 {
         JsonArray *array;
@@ -505,15 +522,8 @@ static void read_report(Reader *r, JsonObject *root, NpReport *report)
         read_queue_depth(r, root, report);
         read_losses(r, root, report->facts->losses);
 
-        array = get_array(r, root, "groups", GROUPS_MAX);
-        outer = enter(r, "groups");
-        for (guint i = 0; i < length(array) && !r->error; i++) {
-                gsize before = enter_element(r, i);
-
-                read_group(r, object_of(r, json_array_get_element(array, i), ""), report);
-                leave(r, before);
-        }
-        leave(r, outer);
+        read_groups(r, root, "groups", report->facts, FALSE, report->groups);
+        read_groups(r, root, "groups_by_path", report->facts, TRUE, report->groups_by_path);
 
         array = get_array(r, root, "warnings", WARNINGS_MAX);
         outer = enter(r, "warnings");

@@ -128,7 +128,7 @@ static char *describe_target(const NpReportFacts *facts, guint index)
         const NpReportTarget *target = facts->targets->pdata[index];
         g_autoptr(GPtrArray) addresses = g_ptr_array_new();
         g_autofree char *list = NULL;
-        GString *text = g_string_new(target->peer ? target->peer : or_unknown(target->name));
+        GString *text = g_string_new(or_unknown(np_report_target_name(target)));
 
         for (guint i = 0; i < facts->paths->len; i++) {
                 const NpReportPath *path = facts->paths->pdata[i];
@@ -167,7 +167,8 @@ static void append_targets(GString *out, const NpReportFacts *facts)
                 same = g_strcmp0(first->no_target_reason, path->no_target_reason) == 0;
         }
         if (same) {
-                g_autofree char *text = g_strdup_printf("not recorded: %s", np_report_no_target_reason(facts, NULL));
+                const NpReportPath *first = facts->paths->len > 0 ? facts->paths->pdata[0] : NULL;
+                g_autofree char *text = g_strdup_printf("not recorded: %s", or_unknown(first ? first->no_target_reason : NULL));
 
                 append_fact(out, "target", text);
                 return;
@@ -226,7 +227,7 @@ static void append_bar(GString *out, double mean_ns, double largest_ns)
 
 static char *describe_target_side(const NpReport *report, const NpReportGroup *group)
 {
-        const char *reason = np_report_no_target_reason(report->facts, group->namespace_name);
+        const char *reason = np_report_no_target_reason(report, group);
 
         if (!group->with_target && !reason)
                 return g_strdup("without the target's side (losses are below)");
@@ -238,10 +239,40 @@ static char *describe_target_side(const NpReport *report, const NpReportGroup *g
         return g_strdup_printf("%" G_GUINT64_FORMAT " of them with the target's side", group->joined);
 }
 
-static void append_group(GString *out, const NpReport *report, const NpReportGroup *group)
+/* " by nvme6c7n1 (controller nvme7, target stor-a)" */
+static char *describe_path(const NpReportFacts *facts, gint index)
 {
-        const char *transport = np_report_transport(report, group->namespace_name);
+        const NpReportPath *path = index >= 0 ? facts->paths->pdata[index] : NULL;
+        const NpReportTarget *target = path && path->target >= 0 ? facts->targets->pdata[path->target] : NULL;
+
+        if (!path)
+                return g_strdup("");
+        return g_strdup_printf(" by %s (controller %s%s%s)", or_unknown(path->path_name), or_unknown(path->controller),
+                               target ? ", target " : "", target ? or_unknown(np_report_target_name(target)) : "");
+}
+
+static void append_component(GString *out, const NpReportComponent *c)
+{
+        const char *name = np_component_info(c->component)->name;
+
+        if (c->reason) {
+                g_autofree char *first = g_strdup_printf("  %-32s ", name);
+                g_autofree char *text = g_strdup_printf("not visible here (%s)", c->reason);
+
+                append_wrapped(out, first, "      ", text);
+                return;
+        }
+        g_string_append_printf(out, "  %-33s%10.2f", name, c->mean_ns / 1e3);
+        if (c->margin_ns > 0)
+                g_string_append_printf(out, " +-%.2f", c->margin_ns / 1e3);
+        g_string_append_c(out, '\n');
+}
+
+static void append_group(GString *out, const NpReport *report, const NpReportGroup *group, NpReportTextFlags flags)
+{
+        const char *transport = np_report_transport(report, group);
         g_autofree char *title = np_text_group(group), *rate = np_text_rate(group->rate_per_s);
+        g_autofree char *path = describe_path(report->facts, group->path);
         g_autofree char *side = describe_target_side(report, group);
         g_autofree char *largest_name = np_stage_name(group->largest, transport);
         double largest_ns = 0, largest_share = 0;
@@ -255,8 +286,8 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                 }
         }
 
-        g_string_append_printf(out, "\n== %s: %" G_GUINT64_FORMAT " command%s sampled (from about %s commands/s), %s\n", title,
-                               group->sampled, group->sampled == 1 ? "" : "s", rate, side);
+        g_string_append_printf(out, "\n== %s%s: %" G_GUINT64_FORMAT " command%s sampled (from about %s commands/s), %s\n", title,
+                               path, group->sampled, group->sampled == 1 ? "" : "s", rate, side);
         g_string_append_printf(out, "latency (us): mean %.2f, p50 %.2f, p99 %.2f, p99.9 %.2f\n", group->mean_ns / 1e3,
                                group->p50_ns / 1e3, group->p99_ns / 1e3, group->p999_ns / 1e3);
         g_string_append_printf(out, "%-35s%10s%8s%9s\n", "stage", "mean us", "share", "avg QD");
@@ -267,6 +298,8 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                 g_string_append_printf(out, "%-35s%10.2f%7.0f%%%9.2f", name, s->mean_ns / 1e3, whole_percent(s->share), s->avg_qd);
                 append_bar(out, s->mean_ns, largest_ns);
                 g_string_append_c(out, '\n');
+                for (guint c = 0; flags & NP_REPORT_TEXT_DETAIL && c < s->components->len; c++)
+                        append_component(out, s->components->pdata[c]);
         }
         g_string_append_printf(out, "largest: %s, %.0f %% of the latency\n", largest_name, whole_percent(largest_share));
 }
@@ -275,25 +308,26 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
 #define ALWAYS_SHOWN 8
 #define SMALL_SHARE 0.01
 
-static gboolean is_small(const NpReport *report, guint index)
+static gboolean is_small(const NpReport *report, const NpReportGroup *group, guint index)
 {
-        const NpReportGroup *group = report->groups->pdata[index];
-
         if (group->part_of_other)
                 return group->sampled < SMALL_SHARE * report->facts->sampled;
         return index >= ALWAYS_SHOWN && group->commands < SMALL_SHARE * report->facts->commands;
 }
 
-static void append_groups(GString *out, const NpReport *report)
+static void append_groups(GString *out, const NpReport *report, NpReportTextFlags flags)
 {
+        /* With one path the groups are those of the path. */
+        const GPtrArray *groups = flags & NP_REPORT_TEXT_BY_PATH && report->facts->paths->len > 1 ? report->groups_by_path :
+                                  report->groups;
         guint64 left_out = 0;
         guint n = 0;
 
-        for (guint i = 0; i < report->groups->len; i++) {
-                const NpReportGroup *group = report->groups->pdata[i];
+        for (guint i = 0; i < groups->len; i++) {
+                const NpReportGroup *group = groups->pdata[i];
 
-                if (!is_small(report, i)) {
-                        append_group(out, report, group);
+                if (!is_small(report, group, i)) {
+                        append_group(out, report, group, flags);
                         continue;
                 }
                 n++;
@@ -340,13 +374,13 @@ static void append_losses(GString *out, const NpReport *report)
                 g_string_append(out, "nothing lost\n");
 }
 
-char *np_report_to_text(const NpReport *report)
+char *np_report_to_text(const NpReport *report, NpReportTextFlags flags)
 {
         locale_t before = np_text_begin();
         GString *out = g_string_new(NULL);
 
         append_header(out, report);
-        append_groups(out, report);
+        append_groups(out, report, flags);
         append_queue_depth(out, report);
         append_losses(out, report);
         for (guint i = 0; i < report->warnings->len; i++)

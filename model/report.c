@@ -241,6 +241,7 @@ NpReportGroup *np_report_group_new(const char *op, const char *namespace_name)
 
         group->op = g_strdup(op);
         group->namespace_name = g_strdup(namespace_name);
+        group->path = -1;
         group->stages = g_ptr_array_new_with_free_func(stage_free);
         return group;
 }
@@ -261,6 +262,7 @@ NpReport *np_report_new(const NpReportFacts *facts)
 
         report->facts = np_report_facts_copy(facts);
         report->groups = g_ptr_array_new_with_free_func(group_free);
+        report->groups_by_path = g_ptr_array_new_with_free_func(group_free);
         report->warnings = g_ptr_array_new_with_free_func(g_free);
         return report;
 }
@@ -272,18 +274,26 @@ void np_report_free(NpReport *report)
 
         np_report_facts_free(report->facts);
         g_ptr_array_unref(report->groups);
+        g_ptr_array_unref(report->groups_by_path);
         g_ptr_array_unref(report->warnings);
         g_free(report);
 }
 
-const char *np_report_no_target_reason(const NpReportFacts *facts, const char *namespace_name)
+static gboolean is_of_group(const NpReport *report, guint path, const NpReportGroup *group)
+{
+        const NpReportPath *p = report->facts->paths->pdata[path];
+
+        return group->path >= 0 ? path == (guint) group->path : g_strcmp0(p->namespace_name, group->namespace_name) == 0;
+}
+
+const char *np_report_no_target_reason(const NpReport *report, const NpReportGroup *group)
 {
         const char *reason = NULL;
 
-        for (guint i = 0; i < facts->paths->len; i++) {
-                const NpReportPath *path = facts->paths->pdata[i];
+        for (guint i = 0; i < report->facts->paths->len; i++) {
+                const NpReportPath *path = report->facts->paths->pdata[i];
 
-                if (namespace_name && g_strcmp0(path->namespace_name, namespace_name) != 0)
+                if (!is_of_group(report, i, group))
                         continue;
                 if (path->target >= 0)
                         return NULL;
@@ -293,13 +303,15 @@ const char *np_report_no_target_reason(const NpReportFacts *facts, const char *n
         return reason ? reason : "not known";
 }
 
-const char *np_report_transport(const NpReport *report, const char *namespace_name)
+const char *np_report_transport(const NpReport *report, const NpReportGroup *group)
 {
-        for (guint i = 0; i < report->facts->paths->len; i++) {
-                const NpReportPath *path = report->facts->paths->pdata[i];
-
-                if (g_strcmp0(path->namespace_name, namespace_name) == 0)
-                        return path->transport;
-        }
+        for (guint i = 0; i < report->facts->paths->len; i++)
+                if (is_of_group(report, i, group))
+                        return ((const NpReportPath *) report->facts->paths->pdata[i])->transport;
         return NULL;
+}
+
+const char *np_report_target_name(const NpReportTarget *target)
+{
+        return target->peer ? target->peer : target->name;
 }

@@ -134,7 +134,7 @@ typedef struct {
         GPtrArray *components;          /* of NpReportComponent */
 } NpReportStage;
 
-/* One table. Commands of one operation, size and namespace have one or two: of those with both sides' records and of those
+/* One table. Commands of one operation, size and namespace, or path, have one or two: of those with both sides' records and of those
  * without the target's. When there are both, commands, rate_per_s and sampled of the first are of all commands of the kind, as
  * the joined ones stand for them; the second (part_of_other) counts its own share of them once more. So the numbers of all
  * commands are the sums over the groups that are not part_of_other. */
@@ -143,6 +143,7 @@ typedef struct {
         guint64 size_bytes;             /* 0 where the operation has no length; a power-of-two bucket's upper end when bucketed */
         gboolean bucketed;              /* sizes above size_bytes / 2, up to size_bytes */
         char *namespace_name;
+        gint path;                      /* index in paths, of a group by path; else -1: all paths of the namespace */
         gboolean with_target;           /* table of joined commands, else of those without a target record */
         gboolean part_of_other;
         guint64 commands;               /* all of the group, sampled or not */
@@ -160,6 +161,7 @@ typedef struct {
 typedef struct {
         NpReportFacts *facts;
         GPtrArray *groups;              /* of NpReportGroup, most commands first */
+        GPtrArray *groups_by_path;      /* the same commands told by path; empty when there is one path */
         GPtrArray *warnings;            /* of char*, complete sentences */
         double qd_from_stages;          /* of all commands, sum of the stages' avg QD without H0..H1 */
 } NpReport;
@@ -176,12 +178,15 @@ NpReportComponent *np_report_component_new(NpComponent component, double mean_ns
 NpReportStage *np_report_stage_new(NpStage stage);
 NpReportGroup *np_report_group_new(const char *op, const char *namespace_name);
 
-/* Of the namespace's first path, or of the first there is when namespace_name is NULL. NULL when the target's side of one of its
- * paths was recorded. */
-const char *np_report_no_target_reason(const NpReportFacts *facts, const char *namespace_name);
+/* Why no target recorded the group's side, of its path or of the first path of its namespace; NULL when the target of one of its
+ * paths did. */
+const char *np_report_no_target_reason(const NpReport *report, const NpReportGroup *group);
 
-/* Of the namespace's first path, NULL when not known. */
-const char *np_report_transport(const NpReport *report, const char *namespace_name);
+/* Of the group's path or of the namespace's first one, NULL when not known. */
+const char *np_report_transport(const NpReport *report, const NpReportGroup *group);
+
+/* As this machine calls it, else as it calls itself; NULL when not known. */
+const char *np_report_target_name(const NpReportTarget *target);
 
 #define NP_REPORT_ERROR np_report_error_quark()
 GQuark np_report_error_quark(void);
@@ -195,6 +200,12 @@ char *np_report_to_json(const NpReport *report);                        /* prett
 /* The text may come from anywhere: everything is checked, and an error says which value is wrong and why. Keys that this
  * version does not know are ignored. length -1: up to the terminating 0. */
 NpReport *np_report_from_json(const char *json, gssize length, GError **error);
-char *np_report_to_text(const NpReport *report);                        /* exactly the shape of docs/model.md */
+
+typedef enum {
+        NP_REPORT_TEXT_DEFAULT = 0,             /* exactly the shape of docs/model.md */
+        NP_REPORT_TEXT_DETAIL = 1 << 0,         /* the stages' components below them */
+        NP_REPORT_TEXT_BY_PATH = 1 << 1,        /* the groups by path */
+} NpReportTextFlags;
+char *np_report_to_text(const NpReport *report, NpReportTextFlags flags);
 
 G_END_DECLS

@@ -119,7 +119,7 @@ static void warn_targets(NpReport *report)
 
         for (guint i = 0; i < targets->len; i++) {
                 const NpReportTarget *target = targets->pdata[i];
-                const char *name = target->peer ? target->peer : target->name;
+                const char *name = np_report_target_name(target);
                 g_autofree char *which = targets->len == 1 || !name ? g_strdup("target") : g_strdup_printf("target %s", name);
 
                 warn_merged(report, target->hooks, which);

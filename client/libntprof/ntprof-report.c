@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ntprof-report.h"
-
 #include "error-private.h"
-#include "model/report.h"
+#include "report-private.h"
 
 /**
  * NtprofReport:
@@ -13,28 +11,9 @@
  * the commands of one operation, size and namespace, and of each the mean time in every stage. Times are ns, and the
  * stages' means add up to the group's mean latency.
  */
-struct _NtprofReport {
-        GObject parent;
-        char *json;
-        NpReport *report;
-};
-
 G_DEFINE_FINAL_TYPE(NtprofReport, ntprof_report, G_TYPE_OBJECT)
 
-/* Views into a report. */
-struct _NtprofReportGroup {
-        NtprofReport *report;
-        const NpReportGroup *group;
-};
-
-struct _NtprofReportStage {
-        NtprofReport *report;
-        const NpReportGroup *group;
-        const NpReportStage *stage;
-};
-
 G_DEFINE_BOXED_TYPE(NtprofReportGroup, ntprof_report_group, ntprof_report_group_ref, ntprof_report_group_unref)
-G_DEFINE_BOXED_TYPE(NtprofReportStage, ntprof_report_stage, ntprof_report_stage_ref, ntprof_report_stage_unref)
 
 static void ntprof_report_init(NtprofReport *self)
 {
@@ -102,8 +81,21 @@ const char *ntprof_report_to_json(NtprofReport *self)
  */
 char *ntprof_report_to_text(NtprofReport *self)
 {
+        return ntprof_report_to_text_full(self, NTPROF_REPORT_TEXT_DEFAULT);
+}
+
+/**
+ * ntprof_report_to_text_full:
+ * @self: a report
+ * @flags: what else to tell
+ *
+ * Returns: (transfer full): as [method@Report.to_text], with more or in another order
+ */
+char *ntprof_report_to_text_full(NtprofReport *self, NtprofReportTextFlags flags)
+{
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
-        return np_report_to_text(self->report);
+        return np_report_to_text(self->report, (flags & NTPROF_REPORT_TEXT_DETAIL ? NP_REPORT_TEXT_DETAIL : 0) |
+                                 (flags & NTPROF_REPORT_TEXT_BY_PATH ? NP_REPORT_TEXT_BY_PATH : 0));
 }
 
 /**
@@ -167,6 +159,33 @@ gboolean ntprof_report_has_target(NtprofReport *self)
 }
 
 /**
+ * ntprof_report_get_n_targets:
+ * @self: a report
+ *
+ * Returns: number of machines that recorded the target's side
+ */
+guint ntprof_report_get_n_targets(NtprofReport *self)
+{
+        g_return_val_if_fail(NTPROF_IS_REPORT(self), 0);
+        return self->report->facts->targets->len;
+}
+
+/**
+ * ntprof_report_get_target:
+ * @self: a report
+ * @index: from 0 to one less than [method@Report.get_n_targets]
+ *
+ * Returns: (transfer full): a machine that recorded the target's side
+ */
+NtprofReportTarget *ntprof_report_get_target(NtprofReport *self, guint index)
+{
+        g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
+        g_return_val_if_fail(index < self->report->facts->targets->len, NULL);
+
+        return np_report_target_view(self, self->report->facts->targets->pdata[index]);
+}
+
+/**
  * ntprof_report_get_warnings:
  * @self: a report
  *
@@ -194,6 +213,15 @@ guint ntprof_report_get_n_groups(NtprofReport *self)
         return self->report->groups->len;
 }
 
+static NtprofReportGroup *new_group(NtprofReport *report, const NpReportGroup *group)
+{
+        NtprofReportGroup *self = g_atomic_rc_box_new0(NtprofReportGroup);
+
+        self->report = g_object_ref(report);
+        self->group = group;
+        return self;
+}
+
 /**
  * ntprof_report_get_group:
  * @self: a report
@@ -206,10 +234,36 @@ NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index)
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
         g_return_val_if_fail(index < self->report->groups->len, NULL);
 
-        NtprofReportGroup *group = g_atomic_rc_box_new0(NtprofReportGroup);
-        group->report = g_object_ref(self);
-        group->group = self->report->groups->pdata[index];
-        return group;
+        return new_group(self, self->report->groups->pdata[index]);
+}
+
+/**
+ * ntprof_report_get_n_groups_by_path:
+ * @self: a report
+ *
+ * Returns: number of groups when they are told by path; 0 when there is one path
+ */
+guint ntprof_report_get_n_groups_by_path(NtprofReport *self)
+{
+        g_return_val_if_fail(NTPROF_IS_REPORT(self), 0);
+        return self->report->groups_by_path->len;
+}
+
+/**
+ * ntprof_report_get_group_by_path:
+ * @self: a report
+ * @index: from 0, the group with the most commands, to one less than [method@Report.get_n_groups_by_path]
+ *
+ * The same commands as those of [method@Report.get_group], but those of each path by themselves.
+ *
+ * Returns: (transfer full): a group
+ */
+NtprofReportGroup *ntprof_report_get_group_by_path(NtprofReport *self, guint index)
+{
+        g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
+        g_return_val_if_fail(index < self->report->groups_by_path->len, NULL);
+
+        return new_group(self, self->report->groups_by_path->pdata[index]);
 }
 
 /**
@@ -269,6 +323,19 @@ guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self)
 const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self)
 {
         return self->group->namespace_name;
+}
+
+/**
+ * ntprof_report_group_get_path_name:
+ * @self: a group
+ *
+ * Returns: (nullable): path device, e.g. "nvme6c6n1", of a group by path; %NULL for a group of all paths, or when not known
+ */
+const char *ntprof_report_group_get_path_name(NtprofReportGroup *self)
+{
+        const GPtrArray *paths = self->report->report->facts->paths;
+
+        return self->group->path >= 0 ? ((const NpReportPath *) paths->pdata[self->group->path])->path_name : NULL;
 }
 
 /**
@@ -406,16 +473,6 @@ guint ntprof_report_group_get_n_stages(NtprofReportGroup *self)
         return self->group->stages->len;
 }
 
-static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStage *stage)
-{
-        NtprofReportStage *self = g_atomic_rc_box_new0(NtprofReportStage);
-
-        self->report = g_object_ref(group->report);
-        self->group = group->group;
-        self->stage = stage;
-        return self;
-}
-
 /**
  * ntprof_report_group_get_stage:
  * @self: a group
@@ -426,7 +483,7 @@ static NtprofReportStage *new_stage(NtprofReportGroup *group, const NpReportStag
 NtprofReportStage *ntprof_report_group_get_stage(NtprofReportGroup *self, guint index)
 {
         g_return_val_if_fail(index < self->group->stages->len, NULL);
-        return new_stage(self, self->group->stages->pdata[index]);
+        return np_report_stage_view(self, self->group->stages->pdata[index]);
 }
 
 /**
@@ -440,110 +497,7 @@ NtprofReportStage *ntprof_report_group_get_largest_stage(NtprofReportGroup *self
         for (guint i = 0; i < self->group->stages->len; i++) {
                 const NpReportStage *stage = self->group->stages->pdata[i];
                 if (stage->stage == self->group->largest)
-                        return new_stage(self, stage);
+                        return np_report_stage_view(self, stage);
         }
         return NULL;
-}
-
-/**
- * ntprof_report_stage_ref:
- * @self: a stage
- *
- * Returns: (transfer full): the same stage
- */
-NtprofReportStage *ntprof_report_stage_ref(NtprofReportStage *self)
-{
-        return g_atomic_rc_box_acquire(self);
-}
-
-static void stage_clear(gpointer stage)
-{
-        g_clear_object(&((NtprofReportStage *) stage)->report);
-}
-
-/**
- * ntprof_report_stage_unref:
- * @self: (transfer full): a stage
- */
-void ntprof_report_stage_unref(NtprofReportStage *self)
-{
-        g_atomic_rc_box_release_full(self, stage_clear);
-}
-
-/**
- * ntprof_report_stage_get_id:
- * @self: a stage
- *
- * Returns: "host_block", "host_driver", "network", "target_driver", "storage", or "network_target" where there is no target
- *   side
- */
-const char *ntprof_report_stage_get_id(NtprofReportStage *self)
-{
-        return np_stage_info(self->stage->stage)->id;
-}
-
-/**
- * ntprof_report_stage_get_name:
- * @self: a stage
- *
- * Returns: (transfer full): for people, e.g. "host driver (nvme-tcp)"
- */
-char *ntprof_report_stage_get_name(NtprofReportStage *self)
-{
-        return np_stage_name(self->stage->stage, np_report_transport(self->report->report, self->group->namespace_name));
-}
-
-/**
- * ntprof_report_stage_get_mean_ns:
- * @self: a stage
- *
- * Returns: mean time of a command in the stage, ns; the network's can be slightly below zero over loopback
- */
-double ntprof_report_stage_get_mean_ns(NtprofReportStage *self)
-{
-        return self->stage->mean_ns;
-}
-
-/**
- * ntprof_report_stage_get_p50_ns:
- * @self: a stage
- *
- * Returns: median of the commands' times in the stage, ns
- */
-guint64 ntprof_report_stage_get_p50_ns(NtprofReportStage *self)
-{
-        return self->stage->p50_ns;
-}
-
-/**
- * ntprof_report_stage_get_p99_ns:
- * @self: a stage
- *
- * Returns: time in the stage that 99 % of the commands do not exceed, ns
- */
-guint64 ntprof_report_stage_get_p99_ns(NtprofReportStage *self)
-{
-        return self->stage->p99_ns;
-}
-
-/**
- * ntprof_report_stage_get_share:
- * @self: a stage
- *
- * Returns: its share of the group's mean latency, 1 is all of it
- */
-double ntprof_report_stage_get_share(NtprofReportStage *self)
-{
-        return self->stage->share;
-}
-
-/**
- * ntprof_report_stage_get_avg_qd:
- * @self: a stage
- *
- * Returns: commands in the stage at a time, on average (Little's law, of all commands of the group)
- */
-double ntprof_report_stage_get_avg_qd(NtprofReportStage *self)
-{
-        return self->stage->avg_qd;
 }

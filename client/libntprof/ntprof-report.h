@@ -22,17 +22,55 @@ typedef struct _NtprofReportGroup NtprofReportGroup;
  */
 typedef struct _NtprofReportStage NtprofReportStage;
 
+/**
+ * NtprofReportTarget:
+ *
+ * A machine that recorded the target's side for a [class@Report].
+ */
+typedef struct _NtprofReportTarget NtprofReportTarget;
+
+/**
+ * NtprofReportTextFlags:
+ * @NTPROF_REPORT_TEXT_DEFAULT: the stages of each group
+ * @NTPROF_REPORT_TEXT_DETAIL: below each stage what it consists of
+ * @NTPROF_REPORT_TEXT_BY_PATH: the groups of each path by themselves
+ *
+ * What [method@Report.to_text_full] tells.
+ */
+typedef enum {
+        NTPROF_REPORT_TEXT_DEFAULT = 0,
+        NTPROF_REPORT_TEXT_DETAIL = 1 << 0,
+        NTPROF_REPORT_TEXT_BY_PATH = 1 << 1,
+} NtprofReportTextFlags;
+
 NtprofReport *ntprof_report_new_from_json(const char *json, gssize length, GError **error);
 const char *ntprof_report_to_json(NtprofReport *self);
 char *ntprof_report_to_text(NtprofReport *self);
+char *ntprof_report_to_text_full(NtprofReport *self, NtprofReportTextFlags flags);
 const char *ntprof_report_get_session_id(NtprofReport *self);
 guint64 ntprof_report_get_duration_ns(NtprofReport *self);
 guint64 ntprof_report_get_commands(NtprofReport *self);
 guint64 ntprof_report_get_sampled(NtprofReport *self);
 gboolean ntprof_report_has_target(NtprofReport *self);
+guint ntprof_report_get_n_targets(NtprofReport *self);
+NtprofReportTarget *ntprof_report_get_target(NtprofReport *self, guint index);
 char **ntprof_report_get_warnings(NtprofReport *self);
 guint ntprof_report_get_n_groups(NtprofReport *self);
 NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index);
+guint ntprof_report_get_n_groups_by_path(NtprofReport *self);
+NtprofReportGroup *ntprof_report_get_group_by_path(NtprofReport *self, guint index);
+
+#define NTPROF_TYPE_REPORT_TARGET (ntprof_report_target_get_type())
+GType ntprof_report_target_get_type(void) G_GNUC_CONST;
+NtprofReportTarget *ntprof_report_target_ref(NtprofReportTarget *self);
+void ntprof_report_target_unref(NtprofReportTarget *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportTarget, ntprof_report_target_unref)
+const char *ntprof_report_target_get_peer(NtprofReportTarget *self);
+const char *ntprof_report_target_get_machine(NtprofReportTarget *self);
+const char *ntprof_report_target_get_kernel(NtprofReportTarget *self);
+guint64 ntprof_report_target_get_recorded_ns(NtprofReportTarget *self);
+const char *ntprof_report_target_get_ended_early(NtprofReportTarget *self);
+gboolean ntprof_report_target_get_clock_offset(NtprofReportTarget *self, gint64 *min_ns, gint64 *max_ns);
 
 #define NTPROF_TYPE_REPORT_GROUP (ntprof_report_group_get_type())
 GType ntprof_report_group_get_type(void) G_GNUC_CONST;
@@ -42,6 +80,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportGroup, ntprof_report_group_unref)
 const char *ntprof_report_group_get_operation(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self);
 const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self);
+const char *ntprof_report_group_get_path_name(NtprofReportGroup *self);
 gboolean ntprof_report_group_has_target(NtprofReportGroup *self);
 gboolean ntprof_report_group_is_part_of_other(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_commands(NtprofReportGroup *self);

@@ -63,7 +63,7 @@ static void on_report(GObject *source, GAsyncResult *result, gpointer user_data)
                 return;
         }
         g_clear_pointer(&attached->progress, progress_end);
-        render_report(report, attached->options->json);
+        render_report(report, attached->options->json, attached->options->text_flags);
         leave(attached, 0);
 }
 

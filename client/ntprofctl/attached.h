@@ -9,6 +9,7 @@ typedef struct {
         GVariant *options;      /* for ntprof_client_start_session(); floating is fine */
         gboolean detach;        /* leave when it records, instead of when it has ended */
         gboolean json;
+        NtprofReportTextFlags text_flags;
 } AttachedOptions;
 
 /* Returns the exit status. */

@@ -25,7 +25,7 @@ static void append_line(GString *out, const char *line)
                 g_string_append(out, line);
 }
 
-void render_report(NtprofReport *report, gboolean json)
+void render_report(NtprofReport *report, gboolean json, NtprofReportTextFlags flags)
 {
         if (json) {
                 const char *document = ntprof_report_to_json(report);
@@ -33,7 +33,7 @@ void render_report(NtprofReport *report, gboolean json)
                 return;
         }
 
-        g_autofree char *raw = ntprof_report_to_text(report), *text = output_sanitize(raw);
+        g_autofree char *raw = ntprof_report_to_text_full(report, flags), *text = output_sanitize(raw);
         if (!output_has_colors(STDOUT_FILENO))
                 return output_write(text);
 

@@ -4,4 +4,5 @@
 
 #include <ntprof.h>
 
-void render_report(NtprofReport *report, gboolean json);
+/* flags matter for the text; the document has it all. */
+void render_report(NtprofReport *report, gboolean json, NtprofReportTextFlags flags);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "render-report.h"
+#include "usage.h"
 #include "verbs.h"
 
 static gboolean has_report(NtprofSession *session)
@@ -41,8 +42,11 @@ static NtprofSession *newest(NtprofClient *client, GError **error)
 
 int verb_report(Invocation *call)
 {
-        gboolean json = FALSE;
+        gboolean json = FALSE, detail = FALSE;
+        g_autofree char *by = NULL;
         const GOptionEntry entries[] = {
+                { "detail", 0, 0, G_OPTION_ARG_NONE, &detail, "Print below each stage what it consists of", NULL },
+                { "by", 0, 0, G_OPTION_ARG_STRING, &by, "Print a table for each path instead of each namespace", "path" },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &json, "Print the JSON document (org.ntprof.report/1)", NULL },
                 {},
         };
@@ -51,6 +55,11 @@ int verb_report(Invocation *call)
         int status = verb_parse(call, entries, "Of a session that still records, the report so far.", 0, 1);
         if (status >= 0)
                 return status;
+
+        if (by && !g_str_equal(by, "path")) {
+                error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "--by '%s' is unknown; there is --by path", by);
+                return verb_fail(call, error);
+        }
 
         g_autoptr(NtprofClient) client = verb_connect(call, &status);
         if (!client)
@@ -64,6 +73,6 @@ int verb_report(Invocation *call)
         g_autoptr(NtprofReport) report = ntprof_session_get_report_sync(session, NULL, &error);
         if (!report)
                 return verb_fail(call, error);
-        render_report(report, json);
+        render_report(report, json, (detail ? NTPROF_REPORT_TEXT_DETAIL : 0) | (by ? NTPROF_REPORT_TEXT_BY_PATH : 0));
         return 0;
 }

@@ -18,7 +18,7 @@
 
 typedef struct {
         char *namespace_name, *duration, *sample, *peer;
-        gboolean detach, json, no_target;
+        gboolean detach, json, no_target, detail;
 } Options;
 
 static void options_clear(Options *options)
@@ -63,6 +63,7 @@ int verb_session_start(Invocation *call)
                 { "peer", 0, 0, G_OPTION_ARG_STRING, &options.peer, "The paired machine that is the target, or fail", "PEER" },
                 { "no-target", 0, 0, G_OPTION_ARG_NONE, &options.no_target, "Record the host's side only", NULL },
                 { "detach", 0, 0, G_OPTION_ARG_NONE, &options.detach, "Leave the session running and return", NULL },
+                { "detail", 0, 0, G_OPTION_ARG_NONE, &options.detail, "Print below each stage what it consists of", NULL },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON: the report; detached, the session", NULL },
                 {},
         };
@@ -96,6 +97,7 @@ int verb_session_start(Invocation *call)
                 .options = start_options,
                 .detach = options.detach,
                 .json = options.json,
+                .text_flags = options.detail ? NTPROF_REPORT_TEXT_DETAIL : NTPROF_REPORT_TEXT_DEFAULT,
         };
         return attached_run(call, client, &attached);
 }

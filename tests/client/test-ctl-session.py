@@ -5,7 +5,7 @@
 import json
 
 import tap
-from ctl import NO_REPORT, NO_SUCH_SESSION, SESSION_BUSY, SESSION_CANCELLED, attached, finish, long, run, short
+from ctl import NO_REPORT, NO_SUCH_SESSION, SESSION_BUSY, SESSION_CANCELLED, USAGE, attached, finish, long, run, short
 from service import Service
 
 
@@ -34,6 +34,29 @@ def start_prints_the_report(service: Service) -> None:
     # It can be over before ntprofctl sees it record.
     assert result.stderr in ("", "session 1: recording nvme6n1; Ctrl-C ends it and prints the report\n"), result.stderr
     assert "\033" not in result.stdout
+
+
+@tap.case
+def detail_has_what_the_stages_consist_of(service: Service) -> None:
+    started = run(service, *START, "--sample", "all", "--detail").stdout
+    assert started == run(service, "report", "--detail").stdout
+    lines = started.splitlines()
+    network = next(i for i, line in enumerate(lines) if line.startswith("network "))
+    # One clock, so nothing is uncertain; only one of host and target sees the bytes arrive.
+    assert [line[:35].strip() for line in lines[network + 1:network + 4]] == ["request", "write data transfer", "response"], lines
+    ways = [float(line.split()[-1]) for line in lines[network + 1:network + 4]]
+    assert abs(sum(ways) - float(lines[network].split()[-4])) < 0.02, lines[network:network + 4]
+    assert any(line.startswith("  NICs and wire ") and "not visible here (" in line for line in lines), started
+    plain = run(service, "report").stdout
+    assert [line for line in lines if not line.startswith("  ")] == [x for x in plain.splitlines() if not x.startswith("  ")]
+
+
+@tap.case
+def by_path(service: Service) -> None:
+    run(service, *START, "--sample", "all")
+    # One path is the namespace.
+    assert run(service, "report", "--by", "path").stdout == run(service, "report").stdout
+    assert "there is --by path" in run(service, "report", "--by", "size", status=USAGE).stderr
 
 
 @tap.case

@@ -57,6 +57,12 @@ def from_start_to_the_report(service: Service) -> None:
     assert report.to_text().startswith("session     1,")
     assert report.get_session_id() == "1" and report.get_sampled() == 2000 and report.has_target()
     assert report.get_n_groups() == len(document["groups"]) == 2
+    assert report.get_n_groups_by_path() == len(document["groups_by_path"]) == 0
+    assert report.get_group(0).get_path_name() is None
+    assert "write data transfer" in report.to_text_full(Ntprof.ReportTextFlags.DETAIL) and report.get_n_targets() == 1
+    target = report.get_target(0)
+    assert (target.get_machine(), target.get_peer(), target.get_ended_early()) == ("host-a", None, None)
+    assert target.get_clock_offset() == (True, 0, 0) and target.get_recorded_ns() == document["targets"][0]["recorded_ns"] > 0
     for i, expected in enumerate(document["groups"]):
         group = report.get_group(i)
         assert (group.get_operation(), group.get_size_bytes(), group.get_namespace_name()) == (

@@ -49,6 +49,19 @@ static GPtrArray *target_hooks(NpReportFacts *facts)
         return ((NpReportTarget *) facts->targets->pdata[0])->hooks;
 }
 
+static void set_path(NpReportFacts *facts, guint index, const char *controller, const char *traddr, gint target)
+{
+        NpReportPath *path = facts->paths->pdata[index];
+
+        g_free(path->controller);
+        g_free(path->traddr);
+        path->controller = g_strdup(controller);
+        path->traddr = g_strdup(traddr);
+        path->target = target;
+        if (target < 0)
+                path->no_target_reason = g_strdup_printf("no peer is the target at %s; see 'ntprofctl peer list'", traddr);
+}
+
 static void add_hook(GPtrArray *hooks, const char *boundary, const char *mechanism, const char *symbol)
 {
         g_ptr_array_add(hooks, np_report_hook_new(boundary, mechanism, symbol));
@@ -76,7 +89,8 @@ static NpReportStage *add_stage(NpReportGroup *group, NpStage id, double mean_ns
         return stage;
 }
 
-static NpReportGroup *add_group(NpReport *report, const char *op, guint64 size_bytes, double rate_per_s, guint64 sampled)
+static NpReportGroup *add_group_to(GPtrArray *groups, NpReport *report, const char *op, guint64 size_bytes, double rate_per_s,
+                                   guint64 sampled)
 {
         NpReportGroup *group = np_report_group_new(op, "nvme6n1");
 
@@ -84,8 +98,21 @@ static NpReportGroup *add_group(NpReport *report, const char *op, guint64 size_b
         group->rate_per_s = rate_per_s;
         group->commands = rate_per_s * report->facts->duration_ns / 1e9;
         group->sampled = sampled;
-        g_ptr_array_add(report->groups, group);
+        g_ptr_array_add(groups, group);
         return group;
+}
+
+static NpReportGroup *add_group(NpReport *report, const char *op, guint64 size_bytes, double rate_per_s, guint64 sampled)
+{
+        return add_group_to(report->groups, report, op, size_bytes, rate_per_s, sampled);
+}
+
+static void add_one_way(NpReportStage *stage, NpComponent component, double mean_ns, double margin_ns)
+{
+        NpReportComponent *c = np_report_component_new(component, mean_ns, NULL);
+
+        c->margin_ns = margin_ns;
+        g_ptr_array_add(stage->components, c);
 }
 
 static void set_latency(NpReportGroup *group, double mean_ns, guint64 p50_ns, guint64 p99_ns, guint64 p999_ns, guint64 max_ns)
@@ -122,7 +149,11 @@ static NpReport *make_joined(void)
         g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_BLOCK_COMPLETION, 199.5, NULL));
         add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
         stage = add_stage(group, NP_STAGE_NETWORK, 10030);
-        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_WIRE, 0, "not recorded"));
+        add_one_way(stage, NP_COMPONENT_REQUEST_WAY, 3400, 122.5);
+        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_TRANSFER, 0, NULL));
+        add_one_way(stage, NP_COMPONENT_RESPONSE_WAY, 6630, 122.5);
+        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_WIRE, 0, "not recorded: it takes the time at "
+                                                                   "which bytes arrive at the socket"));
         add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
         add_stage(group, NP_STAGE_STORAGE, 59970);
         group->largest = NP_STAGE_STORAGE;
@@ -209,6 +240,75 @@ static NpReport *make_mixed(void)
         return report;
 }
 
+static void fill_joined(NpReportGroup *group, double network_ns)
+{
+        group->with_target = TRUE;
+        set_latency(group, 62740 + network_ns, 69540, 80300, 81830, 95004);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 490);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
+        add_stage(group, NP_STAGE_NETWORK, network_ns);
+        add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
+        add_stage(group, NP_STAGE_STORAGE, 59970);
+        group->largest = NP_STAGE_STORAGE;
+}
+
+static void fill_rest(NpReportGroup *group)
+{
+        set_latency(group, 72770, 69540, 80300, 81830, 95004);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 490);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
+        add_stage(group, NP_STAGE_NETWORK_TARGET, 71020);
+        group->largest = NP_STAGE_NETWORK_TARGET;
+}
+
+/* Three paths: to two machines, of which one ended early, and to one that is no peer. */
+static NpReport *make_multipath(void)
+{
+        g_autoptr(NpReportFacts) facts = sample_facts(TRUE);
+        NpReportTarget *second = np_report_target_new("stor-b", "6.12.95+deb13-amd64", "0.2.0", "stor-b");
+        NpReport *report;
+        NpReportGroup *group;
+
+        second->recorded_ns = G_GUINT64_CONSTANT(4200000000);
+        second->ended_reason = g_strdup("the link to it broke (connection reset by peer)");
+        g_ptr_array_add(facts->targets, second);
+        add_path(facts, "nvme6n1", "nvme6c6n1", "tcp");
+        add_path(facts, "nvme6n1", "nvme6c7n1", "tcp");
+        add_path(facts, "nvme6n1", "nvme6c8n1", "tcp");
+        set_path(facts, 0, "nvme6", "192.0.2.7", 0);
+        set_path(facts, 1, "nvme7", "192.0.2.8", 1);
+        set_path(facts, 2, "nvme8", "192.0.2.9", -1);
+        facts->losses[NP_LOSS_TARGET_GONE] = 600;
+        facts->losses[NP_LOSS_LINK_FULL] = 17;
+        set_offset(facts, -100, 200);
+        report = np_report_new(facts);
+
+        group = add_group(report, "read", 4096, 13300, 3066);
+        fill_joined(group, 10030);
+        group->joined = 1466;
+        group = add_group(report, "read", 4096, 6900, 1600);
+        fill_rest(group);
+        group->part_of_other = TRUE;
+
+        group = add_group_to(report->groups_by_path, report, "read", 4096, 4500, 1066);
+        group->path = 0;
+        fill_joined(group, 8030);
+        group->joined = 1066;
+        group = add_group_to(report->groups_by_path, report, "read", 4096, 4400, 1000);
+        group->path = 1;
+        fill_joined(group, 15360);
+        group->joined = 400;
+        group = add_group_to(report->groups_by_path, report, "read", 4096, 2640, 600);
+        group->path = 1;
+        fill_rest(group);
+        group->part_of_other = TRUE;
+        group = add_group_to(report->groups_by_path, report, "read", 4096, 4400, 1000);
+        group->path = 2;
+        fill_rest(group);
+        report->qd_from_stages = 0.97;
+        return report;
+}
+
 /* Nothing known and nothing seen. */
 static NpReport *make_empty(void)
 {
@@ -223,6 +323,7 @@ const SampleReport sample_reports[] = {
         { "joined", make_joined },
         { "host-only", make_host_only },
         { "mixed", make_mixed },
+        { "multipath", make_multipath },
         { "empty", make_empty },
 };
 const gsize n_sample_reports = G_N_ELEMENTS(sample_reports);

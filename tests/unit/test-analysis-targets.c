@@ -169,6 +169,66 @@ static void test_same_clock(void)
         g_assert_true(target->offset_known && target->offset_min_ns == 0 && target->offset_max_ns == 0);
 }
 
+/* Two paths of one namespace, one behind a slower network. */
+static void test_by_path(void)
+{
+        g_autoptr(NpAnalysis) a = np_analysis_new(1);
+        g_autoptr(NpReport) report = NULL;
+        const NpReportGroup *fast, *slow, *rest;
+
+        np_analysis_set_target(a, 0, 0);
+        np_analysis_set_target(a, 1, 0);
+        for (guint i = 0; i < 200; i++) {
+                TestCommand c = command_of(i % 2, i, 0);
+
+                if (i % 2 == 1)
+                        for (guint h = NP_H6; h < NP_H_COUNT; h++)
+                                c.host.h[h] += 30000;
+                np_analysis_add_host(a, &c.host);
+                if (i % 20 != 1)
+                        np_analysis_add_target(a, 0, &c.target);
+        }
+        np_analysis_set_commands(a, 0, READ, 7, 5000);
+        np_analysis_set_commands(a, 1, READ, 7, 5000);
+        report = sample_report_of(a, TRUE);
+
+        g_assert_cmpuint(report->groups->len, ==, 2);
+        g_assert_cmpint(sample_group(report, 0)->path, ==, -1);
+        g_assert_cmpuint(sample_group(report, 0)->commands, ==, 10000);
+        g_assert_cmpuint(sample_group(report, 0)->joined, ==, 190);
+
+        g_assert_cmpuint(report->groups_by_path->len, ==, 3);
+        fast = report->groups_by_path->pdata[0];
+        slow = report->groups_by_path->pdata[1];
+        rest = report->groups_by_path->pdata[2];
+        g_assert_true(fast->path == 0 && slow->path == 1 && rest->path == 1);
+        g_assert_true(fast->with_target && slow->with_target && !rest->with_target && rest->part_of_other);
+        g_assert_cmpuint(fast->commands, ==, 5000);
+        g_assert_cmpuint(fast->joined, ==, 100);
+        g_assert_cmpuint(slow->commands, ==, 5000);
+        g_assert_cmpuint(slow->joined, ==, 90);
+        g_assert_cmpuint(rest->commands, ==, 500);
+        g_assert_cmpfloat(fabs(fast->mean_ns - 72000), <, 1e-6);
+        g_assert_cmpfloat(fabs(slow->mean_ns - 102000), <, 1e-6);
+        /* Each command counts once. */
+        g_assert_cmpfloat(fabs(report->qd_from_stages - (500 * 71900 + 500 * 101900) / 1e9), <, 1e-6);
+}
+
+/* One path: the groups are already those of the path. */
+static void test_one_path(void)
+{
+        g_autoptr(NpAnalysis) a = sample_analysis(FALSE);
+        g_autoptr(NpReportFacts) facts = sample_session_facts(FALSE);
+        g_autoptr(NpReport) report = NULL;
+        TestCommand c = command_of(0, 0, 0);
+
+        g_ptr_array_set_size(facts->paths, 1);
+        np_analysis_add_host(a, &c.host);
+        report = np_analysis_report(a, facts);
+        g_assert_cmpuint(report->groups->len, ==, 1);
+        g_assert_cmpuint(report->groups_by_path->len, ==, 0);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -177,5 +237,7 @@ int main(int argc, char **argv)
         g_test_add_func("/analysis-targets/gone", test_gone);
         g_test_add_func("/analysis-targets/one-way", test_one_way);
         g_test_add_func("/analysis-targets/same-clock", test_same_clock);
+        g_test_add_func("/analysis-targets/by-path", test_by_path);
+        g_test_add_func("/analysis-targets/one-path", test_one_path);
         return g_test_run();
 }

@@ -386,7 +386,7 @@ static void test_nothing(void)
 {
         g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = sample_report_of(a, TRUE);
-        g_autofree char *text = np_report_to_text(report);
+        g_autofree char *text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
 
         g_assert_cmpuint(report->groups->len, ==, 0);
         g_assert_nonnull(strstr(text, "nothing lost"));
@@ -412,8 +412,8 @@ static void test_round_trip(void)
         json = np_report_to_json(report);
         again = np_report_from_json(json, -1, &error);
         g_assert_no_error(error);
-        text = np_report_to_text(report);
-        text_again = np_report_to_text(again);
+        text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
+        text_again = np_report_to_text(again, NP_REPORT_TEXT_DEFAULT);
         g_assert_cmpstr(text_again, ==, text);
 }
 

@@ -19,13 +19,13 @@ static void test_round_trip(gconstpointer data)
         const SampleReport *sample = data;
         g_autoptr(GError) error = NULL;
         g_autoptr(NpReport) report = sample->make(), again = NULL;
-        g_autofree char *json = np_report_to_json(report), *text = np_report_to_text(report);
+        g_autofree char *json = np_report_to_json(report), *text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
         g_autofree char *json_again = NULL, *text_again = NULL;
 
         again = np_report_from_json(json, -1, &error);
         g_assert_no_error(error);
         json_again = np_report_to_json(again);
-        text_again = np_report_to_text(again);
+        text_again = np_report_to_text(again, NP_REPORT_TEXT_DEFAULT);
         g_assert_cmpstr(text_again, ==, text);
         g_assert_cmpstr(json_again, ==, json);
 }
@@ -53,10 +53,10 @@ static void test_round_trip_random(void)
                         }
                 }
                 json = np_report_to_json(report);
-                text = np_report_to_text(report);
+                text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
                 again = np_report_from_json(json, strlen(json), &error);
                 g_assert_no_error(error);
-                text_again = np_report_to_text(again);
+                text_again = np_report_to_text(again, NP_REPORT_TEXT_DEFAULT);
                 g_assert_cmpstr(text_again, ==, text);
         }
 }
@@ -118,7 +118,7 @@ static const Bad bad[] = {
         { "\"stages\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages: missing" },
         { "\"share\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[0].share: missing" },
         { "\"components\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[0].components: missing" },
-        { "\"mean_ns_reason\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].components[0].mean_ns_reason: missing" },
+        { "\"mean_ns_reason\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].components[3].mean_ns_reason: missing" },
         { "\"largest\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].largest: missing" },
         { "\"warnings\"", "\"x\"", NP_REPORT_ERROR_INVALID, "warnings: missing" },
 
@@ -162,6 +162,10 @@ static const Bad bad[] = {
         { "\"with_target\" : true", "\"with_target\" : false", NP_REPORT_ERROR_INVALID, "has 5 elements, must have 3" },
         { "\"largest\" : \"storage\"", "\"largest\" : \"network_target\"", NP_REPORT_ERROR_INVALID, "groups[0].largest" },
         { "\"largest\" : \"storage\"", "\"largest\" : \"\"", NP_REPORT_ERROR_INVALID, "groups[0].largest" },
+
+        { "\"margin_ns\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].components[0].margin_ns: missing" },
+        { "\"margin_ns\" : 122.5", "\"margin_ns\" : -1.0", NP_REPORT_ERROR_INVALID, "components[0].margin_ns: must be from 0" },
+        { "\"groups_by_path\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups_by_path: missing" },
 
         /* what would steer a terminal */
         { "\"read\"", "\"\\u001b]0;x\\u0007\"", NP_REPORT_ERROR_INVALID, "groups[0].op: holds control characters" },
@@ -283,7 +287,7 @@ static void test_damaged(void)
                 read = np_report_from_json(damaged, n, &error);
                 g_assert_true(!read == !!error);
                 if (read)
-                        text = np_report_to_text(read);
+                        text = np_report_to_text(read, NP_REPORT_TEXT_DETAIL | NP_REPORT_TEXT_BY_PATH);
         }
 }
 

@@ -18,24 +18,33 @@ static void check_same_text(const char *actual, const char *expected)
         }
 }
 
-static void test_text(gconstpointer data)
+static void check_lines(const char *text)
 {
-        const SampleReport *sample = data;
-        g_autoptr(NpReport) report = sample->make();
-        g_autofree char *text = np_report_to_text(report), *expected = sample_fixture(sample->name, ".txt", text);
-        g_auto(GStrv) lines = NULL;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
-        check_same_text(text, expected);
         g_assert_true(g_str_has_suffix(text, "\n"));
         g_assert_false(g_str_has_suffix(text, "\n\n"));
-
-        lines = g_strsplit(text, "\n", -1);
         for (guint i = 0; lines[i]; i++) {
                 g_assert_false(g_str_has_suffix(lines[i], " "));
                 /* a group's title may be longer, like the one in docs/model.md */
                 if (!g_str_has_prefix(lines[i], "== ") && strchr(lines[i], ' '))
                         g_assert_cmpint(g_utf8_strlen(lines[i], -1), <=, 87);
         }
+}
+
+static void test_text(gconstpointer data)
+{
+        const SampleReport *sample = data;
+        g_autoptr(NpReport) report = sample->make();
+        g_autofree char *text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
+        g_autofree char *detail = np_report_to_text(report, NP_REPORT_TEXT_DETAIL | NP_REPORT_TEXT_BY_PATH);
+        g_autofree char *expected = sample_fixture(sample->name, ".txt", text);
+        g_autofree char *expected_detail = sample_fixture(sample->name, "-detail.txt", detail);
+
+        check_same_text(text, expected);
+        check_same_text(detail, expected_detail);
+        check_lines(text);
+        check_lines(detail);
 }
 
 /* Down to the column: scripts read it. */
@@ -52,7 +61,7 @@ static void test_example(void)
                 "storage (target block layer, drive)     59.97     82%     0.80  ####################\n"
                 "largest: storage (target block layer, drive), 82 % of the latency\n";
         g_autoptr(NpReport) report = sample_reports[0].make();
-        g_autofree char *text = np_report_to_text(report);
+        g_autofree char *text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
 
         g_assert_nonnull(strstr(text, example));
 }
@@ -106,7 +115,7 @@ static void test_numbers(void)
 static void test_language(void)
 {
         g_autoptr(NpReport) report = sample_reports[0].make();
-        g_autofree char *plain = np_report_to_text(report), *text = NULL, *language = NULL;
+        g_autofree char *plain = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT), *text = NULL, *language = NULL;
         g_autofree char *folder = g_dir_make_tmp("ntprof-test-XXXXXX", NULL);
         const char *const command[] = { "localedef", "-i", "de_DE", "-f", "UTF-8", NULL, NULL };
         const char *argv[G_N_ELEMENTS(command)], *rm[] = { "rm", "-r", folder, NULL };
@@ -121,7 +130,7 @@ static void test_language(void)
         if (made) {
                 g_setenv("LOCPATH", folder, TRUE);
                 g_assert_nonnull(setlocale(LC_NUMERIC, "de_DE.UTF-8"));
-                text = np_report_to_text(report);
+                text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
                 setlocale(LC_NUMERIC, "C");
                 g_unsetenv("LOCPATH");
                 g_assert_cmpstr(text, ==, plain);
@@ -148,7 +157,7 @@ static guint count_tables(const NpReport *report, char **ret_text)
 {
         g_auto(GStrv) parts = NULL;
 
-        *ret_text = np_report_to_text(report);
+        *ret_text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
         parts = g_strsplit(*ret_text, "\n== ", -1);
         return g_strv_length(parts) - 1;
 }
@@ -197,11 +206,11 @@ static void test_copy(void)
 {
         g_autoptr(NpReport) report = sample_reports[2].make();
         g_autoptr(NpReportFacts) facts = np_report_facts_copy(report->facts);
-        g_autofree char *before = np_report_to_text(report), *after = NULL;
+        g_autofree char *before = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT), *after = NULL;
 
         np_report_facts_free(g_steal_pointer(&report->facts));
         report->facts = g_steal_pointer(&facts);
-        after = np_report_to_text(report);
+        after = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
         g_assert_cmpstr(before, ==, after);
 }
 

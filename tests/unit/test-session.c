@@ -167,7 +167,7 @@ static void test_without_a_target(Fixture *f, gconstpointer data)
         g_assert_true(run(f, SESSION_FINISHED, 5000));
         r = report(f);
         g_assert_cmpuint(r->facts->targets->len, ==, 0);
-        g_assert_cmpstr(np_report_no_target_reason(r->facts, NULL), ==, f->fake->no_target_reason);
+        g_assert_cmpstr(((NpReportPath *) r->facts->paths->pdata[0])->no_target_reason, ==, f->fake->no_target_reason);
         g_assert_cmpuint(f->session->losses[NP_LOSS_NO_TARGET], ==, 0);
         g_assert_cmpuint(r->groups->len, ==, 1);
 }
