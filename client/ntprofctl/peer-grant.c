@@ -161,6 +161,13 @@ char *peer_grant_describe(const char *name, const PeerGrant *grant, const char *
         return g_strdup_printf("%s may have the commands of %s recorded here (%s).\n", name, clean, path);
 }
 
+char *peer_grant_find(const char *name)
+{
+        g_autofree char *path = path_of(name);
+
+        return g_file_test(path, G_FILE_TEST_EXISTS) ? g_steal_pointer(&path) : NULL;
+}
+
 gboolean peer_grant_remove(const char *name, char **ret_path, GError **error)
 {
         g_autofree char *path = path_of(name);

@@ -29,5 +29,8 @@ char *peer_grant_write(const char *name, const PeerGrant *grant, GError **error)
 /* What was written, as a sentence for a person. */
 char *peer_grant_describe(const char *name, const PeerGrant *grant, const char *path);
 
+/* Path of the peer's file, NULL when there is none. */
+char *peer_grant_find(const char *name);
+
 /* Removes the peer's file, if there is one; *ret_path is then its path, else NULL. */
 gboolean peer_grant_remove(const char *name, char **ret_path, GError **error);

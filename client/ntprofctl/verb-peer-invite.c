@@ -83,12 +83,15 @@ static char *good_for(guint64 expires_usec)
 static void tell(const Options *options, const char *line, guint64 expires_usec, const char *path)
 {
         g_autofree char *span = good_for(expires_usec);
+        g_autofree char *before = options->name ? peer_grant_find(options->name) : NULL;
 
         output_printf("Give this to the host (%s, one use):  %s\n", span, line);
         if (path) {
                 g_autofree char *granted = peer_grant_describe(options->name, &options->grant, path);
                 output_write(granted);
-        } else if (options->name)
+        } else if (before)
+                output_printf("What %s may do here is in %s already.\n", options->name, before);
+        else if (options->name)
                 output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm %s\n", options->name);
         else
                 output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm NAME  ('ntprofctl peer list' has the NAME)\n");

@@ -58,6 +58,8 @@ def an_invitation_that_leaves_nothing_to_confirm(mock: Mocked) -> None:
     # again, when the first has expired
     out = peer(mock, "invite", "--name", "host-c", "--host-nqn", NQN, "--host-nqn", HOST_NQN, "--allow", "none").stdout
     assert "may have nothing recorded" in out and conf(mock, "host-c") == {"HostNQN": f"{NQN} {HOST_NQN}", "Allow": "none"}
+    # nothing new is said of it, and it isn't kept quiet that it may do something
+    assert f"is in {mock.peers_dir()}/host-c.conf already" in peer(mock, "invite", "--name", "host-c").stdout
     # one NQN, one peer: refused before anything is asked of anybody
     before = mock.calls()
     message = fails(mock, PEER_EXISTS, "invite", "--name", "host-d", "--host-nqn", NQN)
