@@ -13,6 +13,7 @@ typedef struct {
         guint under_way;
         guint timer;
         GCancellable *resolving;
+        char *several;                  /* names, of those that the address must tell apart */
         char *found;
 } Search;
 
@@ -28,6 +29,7 @@ static void search_free(Search *s)
         g_clear_object(&s->address);
         g_clear_handle_id(&s->timer, g_source_remove);
         g_object_unref(s->resolving);
+        g_free(s->several);
         g_free(s->found);
         g_free(s);
 }
@@ -63,6 +65,10 @@ static void return_found(GTask *task)
         g_clear_handle_id(&s->timer, g_source_remove);
         if (s->found)
                 g_task_return_pointer(task, g_steal_pointer(&s->found), g_free);
+        else if (s->several)
+                g_task_return_new_error(task, NP_ERROR, NP_ERROR_NO_PEER,
+                                        "%s export %s, and the Address of none is %s: write it into its file in " NP_PEERS_ETC
+                                        ", or say which (--peer)", s->several, nqn, traddr);
         else
                 g_task_return_new_error(task, NP_ERROR, NP_ERROR_NO_PEER,
                                         "no paired machine exports %s or is at %s: pair with it: ntprofctl peer join", nqn, traddr);
@@ -93,15 +99,25 @@ static gboolean on_slow(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-static const char *by_subsystem(GPtrArray *peers, const char *nqn)
+/* Paths of one namespace may lead to several machines that all export its subsystem. */
+static GPtrArray *that_export(GPtrArray *peers, const char *nqn)
 {
-        for (guint i = 0; i < peers->len; i++) {
-                const NpPeerConfig *peer = peers->pdata[i];
+        g_autoptr(GPtrArray) some = g_ptr_array_new();
 
-                if (g_strv_contains((const char *const *) peer->subsystems, nqn))
-                        return peer->name;
-        }
-        return NULL;
+        for (guint i = 0; nqn && i < peers->len; i++)
+                if (g_strv_contains((const char *const *) ((const NpPeerConfig *) peers->pdata[i])->subsystems, nqn))
+                        g_ptr_array_add(some, peers->pdata[i]);
+        return g_steal_pointer(&some);
+}
+
+static char *names_of(GPtrArray *peers)
+{
+        g_autoptr(GString) names = g_string_new(NULL);
+
+        for (guint i = 0; i < peers->len; i++)
+                g_string_append_printf(names, "%s%s", i == 0 ? "" : i + 1 == peers->len ? " and " : ", ",
+                                       ((const NpPeerConfig *) peers->pdata[i])->name);
+        return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
 static const char *by_number(GPtrArray *peers, GInetAddress *address)
@@ -145,7 +161,8 @@ static void resolve_names(GTask *task, GPtrArray *peers)
 void np_finder_find_async(NpPins *pins, const char *subsysnqn, const char *traddr, GAsyncReadyCallback callback, gpointer data)
 {
         g_autoptr(GTask) task = g_task_new(NULL, NULL, callback, data);
-        g_autoptr(GPtrArray) peers = np_pins_list(pins);
+        g_autoptr(GPtrArray) all = np_pins_list(pins), some = that_export(all, subsysnqn);
+        GPtrArray *peers = some->len > 0 ? some : all;
         Search *s = g_new0(Search, 1);
 
         s->subsysnqn = g_strdup(subsysnqn);
@@ -154,8 +171,10 @@ void np_finder_find_async(NpPins *pins, const char *subsysnqn, const char *tradd
         s->address = traddr ? parse_number(traddr) : NULL;
         g_task_set_task_data(task, s, (GDestroyNotify) search_free);
 
-        if (subsysnqn)
-                s->found = g_strdup(by_subsystem(peers, subsysnqn));
+        if (some->len == 1)
+                s->found = g_strdup(((const NpPeerConfig *) some->pdata[0])->name);
+        if (some->len > 1)
+                s->several = names_of(some);
         if (!s->found && s->address)
                 s->found = g_strdup(by_number(peers, s->address));
         if (!s->found && s->address)

@@ -170,6 +170,20 @@ static void on_pins_changed(gpointer data)
         np_peerd_tell_changed(self);
 }
 
+/* Peers that are linked hear of it at once, the others when they link. */
+static void on_facts_changed(gpointer data)
+{
+        NpPeerd *self = data;
+        g_autoptr(GPtrArray) peers = np_pins_list(self->pins);
+
+        for (guint i = 0; i < peers->len; i++) {
+                NpLink *link = np_links_peek(self->links, ((const NpPeerConfig *) peers->pdata[i])->name);
+
+                if (link && np_link_is_open(link) && np_link_facts(link))
+                        np_link_hello_async(link, NULL, NULL, NULL);
+        }
+}
+
 NpPeerd *np_peerd_new(const char *etc_dir, const char *state_dir, GDBusConnection *bus, GError **error)
 {
         g_autoptr(NpPeerd) self = g_new0(NpPeerd, 1);
@@ -187,6 +201,7 @@ NpPeerd *np_peerd_new(const char *etc_dir, const char *state_dir, GDBusConnectio
         self->target = np_target_new(bus);
         self->links = np_links_new(&ops, self);
         np_pins_set_changed(self->pins, on_pins_changed, self);
+        np_target_set_changed(self->target, on_facts_changed, self);
         return g_steal_pointer(&self);
 }
 

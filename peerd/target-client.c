@@ -17,6 +17,8 @@ struct _NpTarget {
         GCancellable *cancellable;
         GVariant *facts;
         gint64 asked_usec;
+        NpTargetChanged changed;
+        gpointer changed_data;
         GQueue waiting;         /* of GTask: for the answer under way */
 };
 
@@ -67,14 +69,17 @@ static void on_described(GObject *source, GAsyncResult *result, gpointer data)
         g_autoptr(GError) error = NULL;
         g_autoptr(GVariant) reply = g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error);
         NpTarget *self = data;
+        gboolean other = FALSE;
         GQueue waiting;
 
         if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
                 return;         /* self is gone */
         if (reply) {
-                g_clear_pointer(&self->facts, g_variant_unref);
+                g_autoptr(GVariant) before = self->facts;
+
                 self->facts = g_variant_get_child_value(reply, 0);
                 self->asked_usec = g_get_monotonic_time();
+                other = before && !g_variant_equal(before, self->facts);
         } else {
                 error = explain(g_steal_pointer(&error));
                 g_info("%s", error->message);
@@ -89,6 +94,14 @@ static void on_described(GObject *source, GAsyncResult *result, gpointer data)
                         g_task_return_pointer(task, g_variant_ref(self->facts), (GDestroyNotify) g_variant_unref);
                 g_object_unref(task);
         }
+        if (other && self->changed)
+                self->changed(self->changed_data);
+}
+
+void np_target_set_changed(NpTarget *self, NpTargetChanged changed, gpointer data)
+{
+        self->changed = changed;
+        self->changed_data = data;
 }
 
 static void ask(NpTarget *self, GTask *task)

@@ -19,6 +19,10 @@ GVariant *np_target_describe_finish(NpTarget *self, GAsyncResult *result, GError
 /* What it answered last, NULL: nothing yet. Asks again when that is more than 10 s ago, for the next time. */
 GVariant *np_target_known(NpTarget *self);
 
+/* Called when Describe() answers something else than before, but for the first time. */
+typedef void (*NpTargetChanged)(gpointer data);
+void np_target_set_changed(NpTarget *self, NpTargetChanged changed, gpointer data);
+
 /* peer: a{sv} "name", "fingerprint", "address". Returns a socket, -1: error. */
 void np_target_open_async(NpTarget *self, GVariant *peer, GVariant *request, GAsyncReadyCallback callback, gpointer data);
 int np_target_open_finish(NpTarget *self, GAsyncResult *result, GError **error);
