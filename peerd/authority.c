@@ -27,8 +27,8 @@ typedef struct {
         gpointer data;
 } Check;
 
-/* By the user database, not by the caller's process: the bus tells the uid for certain, and a pid can be another's by the time it is looked
- * at. */
+/* By the user database, not by the caller's process: the bus tells the uid for certain, and a pid can be another's by the time
+ * it is looked at. */
 static gboolean is_member(uid_t uid, const char *name)
 {
         struct passwd pw, *user = NULL;
@@ -101,8 +101,8 @@ void np_authority_check(GDBusMethodInvocation *invocation, NpAction action, NpAl
         Check *check = g_new(Check, 1);
 
         *check = (Check) { invocation, action, allowed, data };
-        g_dbus_connection_call(g_dbus_method_invocation_get_connection(invocation), "org.freedesktop.DBus", "/org/freedesktop/DBus",
-                               "org.freedesktop.DBus", "GetConnectionCredentials",
+        g_dbus_connection_call(g_dbus_method_invocation_get_connection(invocation), "org.freedesktop.DBus",
+                               "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionCredentials",
                                g_variant_new("(s)", g_dbus_method_invocation_get_sender(invocation)), G_VARIANT_TYPE("(a{sv})"),
                                G_DBUS_CALL_FLAGS_NONE, -1, NULL, on_uid, check);
 }

@@ -71,7 +71,8 @@ static void return_found(GTask *task)
                                         ", or say which (--peer)", s->several, nqn, traddr);
         else
                 g_task_return_new_error(task, NP_ERROR, NP_ERROR_NO_PEER,
-                                        "no paired machine exports %s or is at %s: pair with it: ntprofctl peer join", nqn, traddr);
+                                        "no paired machine exports %s or is at %s: pair with it: ntprofctl peer join", nqn,
+                                        traddr);
 }
 
 static void on_resolved(GObject *source, GAsyncResult *result, gpointer data)

@@ -102,7 +102,8 @@ static char *make_pem(GError **error)
         if (r >= 0)
                 pem = g_strdup_printf("%.*s%.*s", (int) key_pem.size, key_pem.data, (int) crt_pem.size, crt_pem.data);
         else
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "no key and certificate could be made: %s", gnutls_strerror(r));
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "no key and certificate could be made: %s",
+                            gnutls_strerror(r));
 
         if (key_pem.data)
                 gnutls_memset(key_pem.data, 0, key_pem.size);
@@ -116,7 +117,8 @@ static char *make_pem(GError **error)
 static void set_damaged(GError **error, const char *path, const char *why)
 {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                    "%s: %s; restore it from a backup, or remove it: a new one is made then, and every peer has to be paired again",
+                    "%s: %s; restore it from a backup, or remove it: a new one is made then, and every peer has to be paired "
+                    "again",
                     path, why);
 }
 
@@ -188,8 +190,8 @@ static char *read_private(const char *path, gsize *ret_size, GError **error)
         }
         if (st.st_mode & 077) {
                 g_set_error(error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
-                            "%s: others can read or write this private key (mode %04o): if nobody has, run chmod 600 on it; else remove it, "
-                            "and pair every peer again",
+                            "%s: others can read or write this private key (mode %04o): if nobody has, run chmod 600 on it; else "
+                            "remove it, and pair every peer again",
                             path, st.st_mode & 07777);
                 goto fail;
         }
@@ -237,7 +239,8 @@ NpIdentity *np_identity_load_or_make(const char *state_dir, GError **error)
         gsize size;
 
         if (g_unlink(next) == 0)
-                g_warning("A renewal of this machine's key was interrupted; peers that were told already have to be paired again");
+                g_warning("A renewal of this machine's key was interrupted; peers that were told already have to be paired "
+                          "again");
         pem = read_private(path, &size, &why);
         if (why) {
                 g_propagate_error(error, g_steal_pointer(&why));
@@ -262,7 +265,8 @@ gboolean np_identity_adopt(NpIdentity *self, NpIdentity *next, GError **error)
         NpIdentity old = *self;
 
         if (g_rename(next->path, path) < 0) {
-                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: cannot become %s: %s", next->path, path, g_strerror(errno));
+                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: cannot become %s: %s", next->path, path,
+                            g_strerror(errno));
                 self->path = path;
                 return FALSE;
         }

@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 
 typedef struct _NpIdentity NpIdentity;
 
-/* Of the state directory, which must exist; made when there is none. A file that others can read, or that is damaged, is an error that says
- * what to do, never a reason to make another one: every peer would have to be paired again. */
+/* Of the state directory, which must exist; made when there is none. A file that others can read, or that is damaged, is an
+ * error that says what to do, never a reason to make another one: every peer would have to be paired again. */
 NpIdentity *np_identity_load_or_make(const char *state_dir, GError **error);
 void np_identity_free(NpIdentity *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpIdentity, np_identity_free)
@@ -25,8 +25,8 @@ const char *np_identity_fingerprint(NpIdentity *self);
 /* The certificate alone. */
 const char *np_identity_pem(NpIdentity *self);
 
-/* In two steps, for peers are told of the next one over links that the present one vouches for: prepare() makes and saves it beside,
- * adopt() puts it in place and takes it. Dropped in between, nothing has changed. */
+/* In two steps, for peers are told of the next one over links that the present one vouches for: prepare() makes and saves it
+ * beside, adopt() puts it in place and takes it. Dropped in between, nothing has changed. */
 NpIdentity *np_identity_prepare(NpIdentity *self, GError **error);
 gboolean np_identity_adopt(NpIdentity *self, NpIdentity *next, GError **error);
 void np_identity_drop(NpIdentity *self, NpIdentity *next);

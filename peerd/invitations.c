@@ -77,7 +77,8 @@ static gboolean invitation_save(const Invitation *i, GError **error)
         if (i->name)
                 g_key_file_set_string(file, GROUP, "Name", i->name);
         data = g_key_file_to_data(file, NULL, NULL);
-        return g_file_set_contents_full(i->path, data, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0600, error);
+        return g_file_set_contents_full(i->path, data, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0600,
+                                        error);
 }
 
 static gboolean parse_hash(const char *hex, guint8 hash[HASH_SIZE])
@@ -159,8 +160,8 @@ gboolean np_invitations_have_name(NpInvitations *self, const char *name)
         return FALSE;
 }
 
-gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const char *code, const char *name, gint64 expires_usec,
-                            GError **error)
+gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const char *code, const char *name,
+                            gint64 expires_usec, GError **error)
 {
         g_autoptr(GPtrArray) all = load(self);
         g_autoptr(Invitation) i = g_new0(Invitation, 1);
@@ -168,7 +169,8 @@ gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const 
 
         if (all->len >= NP_INVITATIONS_MAX) {
                 g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED,
-                            "%u invitations stand already, as many as may; wait until one has been used or has expired", all->len);
+                            "%u invitations stand already, as many as may; wait until one has been used or has expired",
+                            all->len);
                 return FALSE;
         }
         if (g_mkdir_with_parents(self->folder, 0700) < 0) {
@@ -183,8 +185,8 @@ gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const 
         return invitation_save(i, error);
 }
 
-/* What was made of a wrong code must be on disk before the guest hears of it: it might end this process otherwise, and have as many attempts
- * as it likes. One whose file cannot be written is over. */
+/* What was made of a wrong code must be on disk before the guest hears of it: it might end this process otherwise, and have as
+ * many attempts as it likes. One whose file cannot be written is over. */
 static void count_wrong(GPtrArray *all)
 {
         for (guint n = 0; n < all->len; n++) {
@@ -215,15 +217,15 @@ gboolean np_invitations_redeem(NpInvitations *self, const char *fingerprint, con
         if (!found || !canonical) {
                 count_wrong(all);
                 g_set_error(error, NP_ERROR, NP_ERROR_INVITATION_INVALID,
-                            "no invitation of this code stands: it was used, has expired, or ended after %d wrong codes; ask for another one "
-                            "(ntprofctl peer invite)",
+                            "no invitation of this code stands: it was used, has expired, or ended after %d wrong codes; ask for "
+                            "another one (ntprofctl peer invite)",
                             NP_INVITATION_ATTEMPTS);
                 return FALSE;
         }
 
         if (g_unlink(found->path) < 0) {
-                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: the invitation cannot be ended: %s", found->path,
-                            g_strerror(errno));
+                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: the invitation cannot be ended: %s",
+                            found->path, g_strerror(errno));
                 return FALSE;
         }
         *ret_name = g_steal_pointer(&found->name);

@@ -24,12 +24,13 @@ gboolean np_invitations_stand(NpInvitations *self);
 /* An invitation that calls its guest so stands. */
 gboolean np_invitations_have_name(NpInvitations *self, const char *name);
 
-/* For code, which only the certificate of this fingerprint can be asked for. name: of the guest, or NULL. expires_usec: CLOCK_REALTIME. */
-gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const char *code, const char *name, gint64 expires_usec,
-                            GError **error);
+/* For code, which only the certificate of this fingerprint can be asked for. name: of the guest, or NULL. expires_usec:
+ * CLOCK_REALTIME. */
+gboolean np_invitations_add(NpInvitations *self, const char *fingerprint, const char *code, const char *name,
+                            gint64 expires_usec, GError **error);
 
-/* The code's invitation is gone when this returns, whatever becomes of the guest. Errors: INVITATION_INVALID, which tells a guest no more
- * than that. ret_name: what the guest is to be called, or NULL. */
+/* The code's invitation is gone when this returns, whatever becomes of the guest. Errors: INVITATION_INVALID, which tells a
+ * guest no more than that. ret_name: what the guest is to be called, or NULL. */
 gboolean np_invitations_redeem(NpInvitations *self, const char *fingerprint, const char *code, char **ret_name, GError **error);
 
 void np_invitations_end_all(NpInvitations *self);

@@ -131,7 +131,8 @@ static gpointer wrong(GError **error, const char *format, ...)
         g_autofree char *why = g_strdup_vprintf(format, args);
         va_end(args);
         g_set_error(error, NP_ERROR, NP_ERROR_INVITATION_INVALID,
-                    "%s; the line is \"ntprof:ADDRESS:PORT:sha256-...:XXXX-XXXX-XXXX\", as ntprofctl peer invite printed it", why);
+                    "%s; the line is \"ntprof:ADDRESS:PORT:sha256-...:XXXX-XXXX-XXXX\", as ntprofctl peer invite printed it",
+                    why);
         return NULL;
 }
 

@@ -65,7 +65,8 @@ static void find_allowed(GDBusMethodInvocation *invocation, gpointer data)
         }
 }
 
-static gboolean on_find_peer(NpDBusInternalLinks *skeleton, GDBusMethodInvocation *invocation, GVariant *where, NpLinksObject *self)
+static gboolean on_find_peer(NpDBusInternalLinks *skeleton, GDBusMethodInvocation *invocation, GVariant *where,
+                             NpLinksObject *self)
 {
         np_authority_check(invocation, NP_ACTION_LINK, find_allowed, self);
         return TRUE;
@@ -98,8 +99,8 @@ static void open_allowed(GDBusMethodInvocation *invocation, gpointer data)
         np_links_open_target_async(self->peerd->links, peer, request, NULL, on_opened, call_new(self, invocation));
 }
 
-static gboolean on_open_target(NpDBusInternalLinks *skeleton, GDBusMethodInvocation *invocation, GUnixFDList *fds, const char *peer,
-                               GVariant *request, NpLinksObject *self)
+static gboolean on_open_target(NpDBusInternalLinks *skeleton, GDBusMethodInvocation *invocation, GUnixFDList *fds,
+                               const char *peer, GVariant *request, NpLinksObject *self)
 {
         np_authority_check(invocation, NP_ACTION_LINK, open_allowed, self);
         return TRUE;

@@ -13,7 +13,9 @@ static const char *field(const GLogField *fields, gsize n_fields, const char *ke
 
 static const char *level_word(GLogLevelFlags level)
 {
-        return level & (G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL) ? "CRITICAL: " : level & G_LOG_LEVEL_WARNING ? "warning: " : "";
+        if (level & (G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL))
+                return "CRITICAL: ";
+        return level & G_LOG_LEVEL_WARNING ? "warning: " : "";
 }
 
 static GLogWriterOutput write_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
@@ -28,7 +30,8 @@ static GLogWriterOutput write_line(GLogLevelFlags level, const GLogField *fields
             g_log_writer_journald(level, fields, n_fields, NULL) == G_LOG_WRITER_HANDLED)
                 return G_LOG_WRITER_HANDLED;
 
-        /* One line each, whatever a message holds. A library's critical message is a defect of ours, an error of ours is none. */
+        /* One line each, whatever a message holds. A library's critical message is a defect of ours, an error of ours is none.
+         * */
         g_strdelimit(text, "\r\n", ' ');
         if (ours)
                 fprintf(stderr, "ntprof-peerd: %s\n", text);

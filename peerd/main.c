@@ -30,11 +30,12 @@ static gboolean arguments_parse(Arguments *a, int argc, char **argv)
                 { "bus", 0, 0, G_OPTION_ARG_STRING, &a->bus, "Serve on this bus (default: system)", "ADDRESS|system" },
                 { "exit-on-idle", 0, 0, G_OPTION_ARG_INT, &a->exit_on_idle_sec,
                   "Exit when nothing was asked for, and nothing recorded over a link, for so long", "SECONDS" },
-                { "listen", 0, 0, G_OPTION_ARG_STRING, &a->listen, "Listen here (default: on the sockets of ntprof-peerd.socket)",
-                  "ADDRESS:PORT" },
-                { "peers-dir", 0, 0, G_OPTION_ARG_FILENAME, &a->peers_dir, "The administrator's files of peers (default: " NP_PEERS_ETC ")",
-                  "FOLDER" },
-                { "state-dir", 0, 0, G_OPTION_ARG_FILENAME, &a->state_dir, "Key, pairings and invitations (default: " STATE_DIR ")", "FOLDER" },
+                { "listen", 0, 0, G_OPTION_ARG_STRING, &a->listen,
+                  "Listen here (default: on the sockets of ntprof-peerd.socket)", "ADDRESS:PORT" },
+                { "peers-dir", 0, 0, G_OPTION_ARG_FILENAME, &a->peers_dir,
+                  "The administrator's files of peers (default: " NP_PEERS_ETC ")", "FOLDER" },
+                { "state-dir", 0, 0, G_OPTION_ARG_FILENAME, &a->state_dir,
+                  "Key, pairings and invitations (default: " STATE_DIR ")", "FOLDER" },
                 { "version", 0, 0, G_OPTION_ARG_NONE, &a->version, "Print the version, and exit", NULL },
                 {}
         };
@@ -104,7 +105,8 @@ static gboolean add_sockets(NpPeerd *peerd, const char *listen, GError **error)
 
                 if (sd_is_socket_inet(fd, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0) {
                         g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                                    "socket %d of ntprof-peerd.socket: not a TCP socket that listens (ListenStream=, Accept=no)",
+                                    "socket %d of ntprof-peerd.socket: not a TCP socket that listens (ListenStream=, "
+                                    "Accept=no)",
                                     fd - SD_LISTEN_FDS_START + 1);
                         return FALSE;
                 }

@@ -48,7 +48,9 @@ static void invite_allowed(GDBusMethodInvocation *invocation, gpointer data)
         guint64 expires_usec = NP_INVITATION_DEFAULT_USEC;
         g_autofree char *name = NULL, *address = NULL;
         g_autoptr(GError) error = NULL;
-        const NpOption known[] = { { "expires-usec", 't', &expires_usec }, { "name", 's', &name }, { "address", 's', &address } };
+        const NpOption known[] = { { "expires-usec", 't', &expires_usec },
+                                   { "name", 's', &name },
+                                   { "address", 's', &address } };
 
         if (!np_options_parse(options, known, G_N_ELEMENTS(known), &error))
                 np_error_return(invocation, g_steal_pointer(&error));
@@ -56,7 +58,8 @@ static void invite_allowed(GDBusMethodInvocation *invocation, gpointer data)
                 np_pairing_invite_async(self->peerd, expires_usec, name, address, on_invited, call_new(self, invocation));
 }
 
-static gboolean on_invite(NpDBusPeerManager *skeleton, GDBusMethodInvocation *invocation, GVariant *options, NpManagerObject *self)
+static gboolean on_invite(NpDBusPeerManager *skeleton, GDBusMethodInvocation *invocation, GVariant *options,
+                          NpManagerObject *self)
 {
         np_authority_check(invocation, NP_ACTION_PAIR, invite_allowed, self);
         return TRUE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is on the bus: org.ntprof1.PeerManager and the ObjectManager at /org/ntprof1 (manager-object.c), an org.ntprof1.Peer for each
- * peer (peer-object.c), org.ntprof1.internal.Links for ntprofd (links-object.c). Their documentation is the XML of dbus/.
+ * What is on the bus: org.ntprof1.PeerManager and the ObjectManager at /org/ntprof1 (manager-object.c), an org.ntprof1.Peer for
+ * each peer (peer-object.c), org.ntprof1.internal.Links for ntprofd (links-object.c). Their documentation is the XML of dbus/.
  */
 #pragma once
 

@@ -29,8 +29,8 @@ gboolean np_options_parse(GVariant *options, const NpOption *known, gsize n_know
                         return FALSE;
                 }
                 if (!g_variant_is_of_type(value, (const GVariantType *) type)) {
-                        g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "%s: its type is \"%s\", not \"%s\"", quoted, type,
-                                    g_variant_get_type_string(value));
+                        g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "%s: its type is \"%s\", not \"%s\"", quoted,
+                                    type, g_variant_get_type_string(value));
                         return FALSE;
                 }
                 if (option->type == 's') {

@@ -19,7 +19,8 @@ static char **claimed_nqns(GVariant *facts)
         return g_strv_builder_end(good);
 }
 
-GVariant *np_pairing_accept(NpPeerd *peerd, const char *fingerprint, const char *address, const char *code, GVariant *facts, GError **error)
+GVariant *np_pairing_accept(NpPeerd *peerd, const char *fingerprint, const char *address, const char *code, GVariant *facts,
+                            GError **error)
 {
         const NpPeerConfig *peer = np_pins_by_fingerprint(peerd->pins, fingerprint);
         g_autofree char *name = NULL;
@@ -29,8 +30,8 @@ GVariant *np_pairing_accept(NpPeerd *peerd, const char *fingerprint, const char 
         /* Before the code is used up. */
         if (peer) {
                 g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS,
-                            "%s: this machine is paired there already, as %s: 'ntprofctl peer forget %s' there first", g_get_host_name(),
-                            peer->name, peer->name);
+                            "%s: this machine is paired there already, as %s: 'ntprofctl peer forget %s' there first",
+                            g_get_host_name(), peer->name, peer->name);
                 return NULL;
         }
         if (!np_invitations_redeem(peerd->invitations, np_identity_fingerprint(peerd->identity), code, &name, error)) {

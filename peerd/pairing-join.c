@@ -32,11 +32,13 @@ static gboolean invite_check(NpPeerd *peerd, const Invite *i, GError **error)
                 g_autofree char *quoted = np_error_quote(i->name);
 
                 g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION,
-                            "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted, NP_PEER_NAME_MAX);
+                            "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted,
+                            NP_PEER_NAME_MAX);
                 return FALSE;
         }
         if (i->name && (np_pins_by_name(peerd->pins, i->name) || np_invitations_have_name(peerd->invitations, i->name))) {
-                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: a peer is called so already, or is invited; choose another name", i->name);
+                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS,
+                            "%s: a peer is called so already, or is invited; choose another name", i->name);
                 return FALSE;
         }
         if (peerd->sockets->len == 0) {
@@ -72,7 +74,8 @@ static gboolean choose_address(NpPeerd *peerd, const Invite *i, GVariant *facts,
                 g_autoptr(GSocketConnectable) given = np_address_parse(i->address, error);
 
                 if (!given) {
-                        GError *why = g_error_new(NP_ERROR, NP_ERROR_INVALID_OPTION, "address: %s", error ? (*error)->message : "");
+                        GError *why = g_error_new(NP_ERROR, NP_ERROR_INVALID_OPTION, "address: %s",
+                                                  error ? (*error)->message : "");
 
                         g_clear_error(error);
                         g_propagate_error(error, why);
@@ -124,8 +127,8 @@ static void on_described(GObject *source, GAsyncResult *result, gpointer data)
         g_task_return_pointer(task, g_steal_pointer(&text), g_free);
 }
 
-void np_pairing_invite_async(NpPeerd *peerd, guint64 expires_usec, const char *name, const char *address, GAsyncReadyCallback callback,
-                             gpointer data)
+void np_pairing_invite_async(NpPeerd *peerd, guint64 expires_usec, const char *name, const char *address,
+                             GAsyncReadyCallback callback, gpointer data)
 {
         g_autoptr(GTask) task = g_task_new(NULL, NULL, callback, data);
         Invite *i = g_new0(Invite, 1);
@@ -177,8 +180,10 @@ static gboolean join_check(Join *j, GError **error)
         }
         same = np_pins_by_fingerprint(j->peerd->pins, j->line->fingerprint);
         if (same) {
-                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: is this machine already; to pair again, forget it first: "
-                            "ntprofctl peer forget %s", same->name, same->name);
+                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS,
+                            "%s: is this machine already; to pair again, forget it first: "
+                            "ntprofctl peer forget %s",
+                            same->name, same->name);
                 return FALSE;
         }
         if (!j->name)
@@ -187,11 +192,13 @@ static gboolean join_check(Join *j, GError **error)
                 g_autofree char *quoted = np_error_quote(j->name);
 
                 g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION,
-                            "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted, NP_PEER_NAME_MAX);
+                            "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted,
+                            NP_PEER_NAME_MAX);
                 return FALSE;
         }
         if (np_pins_by_name(j->peerd->pins, j->name)) {
-                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: a peer is called so already; choose another name", j->name);
+                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: a peer is called so already; choose another name",
+                            j->name);
                 return FALSE;
         }
         return TRUE;
@@ -259,8 +266,8 @@ static void on_own_facts(GObject *source, GAsyncResult *result, gpointer data)
         g_variant_builder_init(&claims, G_VARIANT_TYPE_VARDICT);
         g_variant_builder_add(&claims, "{sv}", "machine", g_variant_new_string(g_get_host_name()));
         g_variant_builder_add(&claims, "{sv}", "host-nqns", g_variant_new_strv((const char *const *) nqns, -1));
-        np_links_join_async(j->peerd->links, there, j->line->fingerprint, j->line->code, g_variant_builder_end(&claims), NULL, on_joined,
-                            g_steal_pointer(&task));
+        np_links_join_async(j->peerd->links, there, j->line->fingerprint, j->line->code, g_variant_builder_end(&claims), NULL,
+                            on_joined, g_steal_pointer(&task));
 }
 
 void np_pairing_join_async(NpPeerd *peerd, const char *line, const char *name, GAsyncReadyCallback callback, gpointer data)

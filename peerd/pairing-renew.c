@@ -103,7 +103,8 @@ static void on_told(GObject *source, GAsyncResult *result, gpointer data)
         if (!np_link_renew_finish(NP_LINK(source), result, &pinned, &error))
                 told_done(t, not_told(error));
         else if (!pinned)
-                told_done(t, g_strdup_printf("its administrator has fixed the old fingerprint in " NP_PEERS_ETC ": %s is to stand there",
+                told_done(t, g_strdup_printf("its administrator has fixed the old fingerprint in " NP_PEERS_ETC
+                                             ": %s is to stand there",
                                              np_identity_fingerprint(r->next)));
         else
                 told_done(t, g_strdup(""));

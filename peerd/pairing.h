@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 /* ---- of this machine's administrator ---- */
 
 /* PeerManager.Invite(). name, address: may be NULL. Returns the line. */
-void np_pairing_invite_async(NpPeerd *peerd, guint64 expires_usec, const char *name, const char *address, GAsyncReadyCallback callback,
-                             gpointer data);
+void np_pairing_invite_async(NpPeerd *peerd, guint64 expires_usec, const char *name, const char *address,
+                             GAsyncReadyCallback callback, gpointer data);
 char *np_pairing_invite_finish(NpPeerd *peerd, GAsyncResult *result, gint64 *expires_usec, GError **error);
 
 /* PeerManager.Join(). name: may be NULL. Returns the peer's name; when the link works, it has told its subsystems by then. */
@@ -31,7 +31,8 @@ gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, GError *
 /* ---- of another machine ---- */
 
 /* internal.Peer.Join(): a guest with a code. Returns what it is told, floating. */
-GVariant *np_pairing_accept(NpPeerd *peerd, const char *fingerprint, const char *address, const char *code, GVariant *facts, GError **error);
+GVariant *np_pairing_accept(NpPeerd *peerd, const char *fingerprint, const char *address, const char *code, GVariant *facts,
+                            GError **error);
 /* internal.Peer.Renew(): FALSE: /etc has fixed the fingerprint. */
 gboolean np_pairing_replace(NpPeerd *peerd, const char *name, const char *fingerprint);
 /* internal.Peer.Forget() */

@@ -190,7 +190,8 @@ NpPeerd *np_peerd_new(const char *etc_dir, const char *state_dir, GDBusConnectio
 
         self->sockets = g_ptr_array_new_with_free_func(g_object_unref);
         if (g_mkdir_with_parents(state_dir, 0700) < 0) {
-                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: cannot be made: %s", state_dir, g_strerror(errno));
+                g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "%s: cannot be made: %s", state_dir,
+                            g_strerror(errno));
                 return NULL;
         }
         self->identity = np_identity_load_or_make(state_dir, error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the daemon is made of, and what its links are told: whom to trust (pins, invitations), who this machine is (identity), what it
- * exports and records (target-client). What it offers on the bus is in objects.h, how machines become peers in pairing.h.
+ * What the daemon is made of, and what its links are told: whom to trust (pins, invitations), who this machine is (identity),
+ * what it exports and records (target-client). What it offers on the bus is in objects.h, how machines become peers in
+ * pairing.h.
  */
 #pragma once
 

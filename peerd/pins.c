@@ -60,7 +60,8 @@ static void stamp_folder(const char *folder, GString *stamp)
 
                 if (stat(path, &st) == 0)
                         g_string_append_printf(stamp, "%s %ju %ju.%09ld %jd %o %u\n", path, (uintmax_t) st.st_ino,
-                                               (uintmax_t) st.st_ctim.tv_sec, st.st_ctim.tv_nsec, (intmax_t) st.st_size, st.st_mode, st.st_uid);
+                                               (uintmax_t) st.st_ctim.tv_sec, st.st_ctim.tv_nsec, (intmax_t) st.st_size,
+                                               st.st_mode, st.st_uid);
         }
 }
 
@@ -137,7 +138,8 @@ static int compare_pins(gconstpointer a, gconstpointer b)
         return strcmp(x->config->name, y->config->name);
 }
 
-/* The same fingerprint under two names would be one peer with the rights of two: the first of /etc, then the first by name, has it. */
+/* The same fingerprint under two names would be one peer with the rights of two: the first of /etc, then the first by name, has
+ * it. */
 static void drop_doubles(GHashTable *pins)
 {
         g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -366,20 +368,21 @@ static NpPeerConfig *load_own(NpPins *self, const char *name)
         return np_peer_config_load(path, NULL) ?: np_peer_config_new(name);
 }
 
-gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, const char *address, const char *const *claimed_host_nqns,
-                     GError **error)
+gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, const char *address,
+                     const char *const *claimed_host_nqns, GError **error)
 {
         g_autoptr(NpPeerConfig) own = np_peer_config_new(name);
         const NpPeerConfig *same = np_pins_by_fingerprint(self, fingerprint);
 
         if (same) {
-                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: is paired already: %s has this fingerprint; forget it first (%s)",
-                            name, same->name, "ntprofctl peer forget");
+                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS,
+                            "%s: is paired already: %s has this fingerprint; forget it first (%s)", name, same->name,
+                            "ntprofctl peer forget");
                 return FALSE;
         }
         if (find(self, name)) {
-                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: a peer is called so already; choose another name, or forget it first",
-                            name);
+                g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS,
+                            "%s: a peer is called so already; choose another name, or forget it first", name);
                 return FALSE;
         }
         own->fingerprint = g_strdup(fingerprint);
@@ -405,7 +408,8 @@ gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char 
                 return FALSE;
         }
         if (pin->etc_fingerprint) {
-                g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED, "%s: its fingerprint is fixed by %s: change it there", name, pin->etc_path);
+                g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED, "%s: its fingerprint is fixed by %s: change it there",
+                            name, pin->etc_path);
                 return FALSE;
         }
         own = load_own(self, name);
@@ -428,8 +432,8 @@ gboolean np_pins_removable(NpPins *self, const char *name, GError **error)
                 return FALSE;
         }
         if (pin->etc_fingerprint) {
-                g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED, "%s: is configured by %s: remove that file to forget it", name,
-                            pin->etc_path);
+                g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED, "%s: is configured by %s: remove that file to forget it",
+                            name, pin->etc_path);
                 return FALSE;
         }
         return TRUE;

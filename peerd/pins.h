@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whom this machine trusts: the files of /etc/ntprof/peers.d, which are root's, and those of STATE/peers.d, which pairing writes;
- * a name in both is one peer, of which /etc has the last word. Who has no fingerprint in either is no peer, whatever /etc says
- * of its name. Files that somebody changes are read again at the next look.
+ * Whom this machine trusts: the files of /etc/ntprof/peers.d, which are root's, and those of STATE/peers.d, which pairing
+ * writes; a name in both is one peer, of which /etc has the last word. Who has no fingerprint in either is no peer, whatever
+ * /etc says of its name. Files that somebody changes are read again at the next look.
  */
 #pragma once
 
@@ -35,13 +35,13 @@ const NpPeerConfig *np_pins_by_name(NpPins *self, const char *name);
 GPtrArray *np_pins_list(NpPins *self);
 NpOrigin np_pins_origin(NpPins *self, const char *name);
 
-/* A name that nobody has: wanted made valid, with a number when it is taken, also by a file of /etc without a fingerprint: what that grants
- * is meant for one whom its administrator names. */
+/* A name that nobody has: wanted made valid, with a number when it is taken, also by a file of /etc without a fingerprint: what
+ * that grants is meant for one whom its administrator names. */
 char *np_pins_free_name(NpPins *self, const char *wanted);
 
 /* By pairing. address, claimed_host_nqns: may be NULL. Errors: PEER_EXISTS (name or fingerprint). */
-gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, const char *address, const char *const *claimed_host_nqns,
-                     GError **error);
+gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, const char *address,
+                     const char *const *claimed_host_nqns, GError **error);
 /* AccessDenied when /etc has the fingerprint; the message names the file. */
 gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char *fingerprint, GError **error);
 /* Whether it would succeed. */

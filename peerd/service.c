@@ -122,7 +122,8 @@ static void on_closed(GDBusConnection *bus, gboolean vanished, GError *why, NpSe
         on_name_lost(bus, NP_PEERS_NAME, self);
 }
 
-NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, const NpServiceHandlers *handlers, GError **error)
+NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, const NpServiceHandlers *handlers,
+                          GError **error)
 {
         g_autoptr(NpService) self = g_new0(NpService, 1);
 
@@ -148,7 +149,8 @@ NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, 
                 self->filter = g_dbus_connection_add_filter(bus, on_message, self, NULL);
                 self->idle = g_timeout_add_seconds(1, on_idle_tick, self);
         }
-        self->name = g_bus_own_name_on_connection(bus, NP_PEERS_NAME, G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name, on_name_lost, self, NULL);
+        self->name = g_bus_own_name_on_connection(bus, NP_PEERS_NAME, G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name,
+                                                  on_name_lost, self, NULL);
         self->listen = g_timeout_add(DESCRIBE_FIRST_MSEC, on_listen, self);
         np_target_describe_async(peerd->target, on_described, self);
         return g_steal_pointer(&self);

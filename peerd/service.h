@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 
 typedef struct _NpService NpService;
 
-/* ended() is called once, from the main loop: error is NULL when it has been idle for so long, else what went wrong. ready(): it owns its
- * name. */
+/* ended() is called once, from the main loop: error is NULL when it has been idle for so long, else what went wrong. ready():
+ * it owns its name. */
 typedef struct {
         void (*ready)(gpointer data);
         void (*ended)(const GError *error, gpointer data);
@@ -17,7 +17,8 @@ typedef struct {
 } NpServiceHandlers;
 
 /* idle_sec 0: never. */
-NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, const NpServiceHandlers *handlers, GError **error);
+NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, const NpServiceHandlers *handlers,
+                          GError **error);
 void np_service_free(NpService *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpService, np_service_free)
 

@@ -109,8 +109,8 @@ static void ask(NpTarget *self, GTask *task)
         g_queue_push_tail(&self->waiting, task);
         if (self->waiting.length > 1)
                 return;
-        g_dbus_connection_call(self->bus, NAME, PATH, INTERFACE, "Describe", NULL, G_VARIANT_TYPE("(a{sv})"), G_DBUS_CALL_FLAGS_NONE,
-                               DESCRIBE_MSEC, self->cancellable, on_described, self);
+        g_dbus_connection_call(self->bus, NAME, PATH, INTERFACE, "Describe", NULL, G_VARIANT_TYPE("(a{sv})"),
+                               G_DBUS_CALL_FLAGS_NONE, DESCRIBE_MSEC, self->cancellable, on_described, self);
 }
 
 void np_target_describe_async(NpTarget *self, GAsyncReadyCallback callback, gpointer data)

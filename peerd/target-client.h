@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this machine's ntprofd is asked for on behalf of others: org.ntprof1.internal.Target. The bus starts it when it does not run. */
+/* What this machine's ntprofd is asked for on behalf of others: org.ntprof1.internal.Target. The bus starts it when it does not
+ * run. */
 #pragma once
 
 #include <gio/gio.h>

@@ -91,7 +91,8 @@ static void test_not_found(Fixture *f, gconstpointer data)
         static const struct {
                 const char *nqn, *traddr, *words;
         } cases[] = {
-                { NQN "none", "10.0.0.3", "no paired machine exports " NQN "none or is at 10.0.0.3: pair with it: ntprofctl peer join" },
+                { NQN "none", "10.0.0.3",
+                  "no paired machine exports " NQN "none or is at 10.0.0.3: pair with it: ntprofctl peer join" },
                 { NQN "both", "10.0.0.3", "stor-a and stor-b export " NQN "both" },
                 { NQN "both", NULL, "--peer" },
                 { NULL, "no address", "no address" },

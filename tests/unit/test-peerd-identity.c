@@ -40,7 +40,8 @@ static void test_made_once(void)
         g_assert_no_error(error);
         g_assert_cmpint(stat(path, &st), ==, 0);
         g_assert_cmpint(st.st_mode & 07777, ==, 0600);
-        g_object_get(np_identity_certificate(first), "certificate", &der, "subject-name", &subject, "not-valid-after", &until, NULL);
+        g_object_get(np_identity_certificate(first), "certificate", &der, "subject-name", &subject, "not-valid-after", &until,
+                     NULL);
         fingerprint = np_fingerprint_of_der(der->data, der->len);
         g_assert_cmpstr(fingerprint, ==, np_identity_fingerprint(first));
         g_assert_cmpstr(subject, ==, "CN=ntprof");

@@ -39,7 +39,8 @@ static void test_round_trip(void)
 
 static void test_code(void)
 {
-        g_autofree char *a = np_code_canonical("7q2k9xmd"), *b = np_code_canonical("oIl0-vwxy"), *c = np_code_new(NULL), *d = np_code_new(NULL);
+        g_autofree char *a = np_code_canonical("7q2k9xmd"), *b = np_code_canonical("oIl0-vwxy"), *c = np_code_new(NULL),
+                        *d = np_code_new(NULL);
 
         g_assert_cmpstr(a, ==, "7Q2K-9XMD");
         g_assert_cmpstr(b, ==, "0110-VWXY");
@@ -90,8 +91,8 @@ static void test_which_part(void)
                 assert_wrong(cases[i].text, cases[i].words);
 }
 
-/* Any one character replaced by another of its kind, and any two neighbours exchanged. Twenty bits let one in a million through, so this line is
- * one for which none of the thousands does. */
+/* Any one character replaced by another of its kind, and any two neighbours exchanged. Twenty bits let one in a million
+ * through, so this line is one for which none of the thousands does. */
 static void test_mistyped(void)
 {
         g_autofree char *text = line_of("10.0.0.2", "7Q2K-9XMD");
