@@ -5,6 +5,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
+#include "../shared/peer-config.h"
 #include "bus/service.h"
 #include "capture/backend-live.h"
 #include "capture/backend-replay.h"
@@ -15,7 +16,7 @@
 #define EXIT_USAGE 2
 
 typedef struct Arguments {
-        char *bus, *replay, *record;
+        char *bus, *replay, *record, *peers_dir;
         double speed;
         int exit_on_idle_sec;
         gboolean inspect, json, version;
@@ -45,6 +46,7 @@ static int arguments_parse(Arguments *a, int argc, char **argv)
                   "Exit when nothing was asked for, and no session kept, for so long", "SECONDS" },
                 { "inspect", 0, 0, G_OPTION_ARG_NONE, &a->inspect, "Print what this kernel offers, and exit", NULL },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "With --inspect: as JSON, with all that was found", NULL },
+                { "peers-dir", 0, 0, G_OPTION_ARG_FILENAME, &a->peers_dir, "Read peers' files from here (default: " NP_PEERS_ETC ")", "DIR" },
                 { "replay", 0, 0, G_OPTION_ARG_FILENAME, &a->replay, "Serve what this recording holds, not this machine", "FILE" },
                 { "replay-speed", 0, 0, G_OPTION_ARG_DOUBLE, &a->speed, "So many times as fast as it was recorded", "FACTOR" },
                 { "record", 0, 0, G_OPTION_ARG_FILENAME, &a->record, "Record the first session for --replay", "FILE" },
@@ -72,6 +74,7 @@ static void arguments_clear(Arguments *a)
         g_free(a->bus);
         g_free(a->replay);
         g_free(a->record);
+        g_free(a->peers_dir);
 }
 
 static int open_backend(const Arguments *a, Backend **ret, Error *error)
@@ -148,6 +151,8 @@ static int serve(const Arguments *a, Backend *backend)
                 log_error("%s", why ?: g_strerror(-r));
                 return r;
         }
+        if (a->peers_dir)
+                service_set_peers_folder(service, a->peers_dir);
         if (a->exit_on_idle_sec > 0) {
                 r = service_set_idle_exit(service, a->exit_on_idle_sec * USEC_PER_SEC);
                 if (r < 0) {

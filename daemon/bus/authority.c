@@ -6,6 +6,10 @@
 #include <pwd.h>
 
 #define GROUP "ntprof"
+/* What ntprof-peerd runs as. */
+#define PEER_USER "ntprof-peer"
+/* No action of polkit: nobody can be given it. */
+#define INTERNAL "internal"
 
 static const struct {
         const char *member;
@@ -19,6 +23,8 @@ static const struct {
         [METHOD_CANCEL]             = { "Cancel",       NULL, "org.ntprof1.manage-all" },
         [METHOD_REMOVE]             = { "Remove",       NULL, "org.ntprof1.manage-all" },
         [METHOD_GET_REPORT]         = { "GetReport",    NULL, "org.ntprof1.read-all" },
+        [METHOD_OPEN_TARGET]        = { "OpenTarget",   INTERNAL,                   NULL },
+        [METHOD_DESCRIBE]           = { "Describe",     INTERNAL,                   NULL },
 };
 
 const char *authority_action(Method method, bool own)
@@ -55,11 +61,21 @@ static bool is_member(uid_t uid)
         return false;
 }
 
+static bool is_peerd(uid_t uid)
+{
+        struct passwd pw, *found = NULL;
+        char buffer[16384];
+
+        return getpwnam_r(PEER_USER, &pw, buffer, sizeof(buffer), &found) == 0 && found && found->pw_uid == uid;
+}
+
 /* Until polkit decides: root, whoever the daemon itself runs as (a private bus of a developer), the group's members. */
 static bool is_allowed(const char *action, uid_t uid)
 {
         if (uid == 0 || uid == geteuid())
                 return true;
+        if (g_str_equal(action, INTERNAL))
+                return is_peerd(uid);
         if (g_str_equal(action, "org.ntprof1.profile") || g_str_equal(action, "org.ntprof1.keep-session"))
                 return is_member(uid);
         return false;
@@ -81,6 +97,8 @@ int authority_check(Method method, sd_bus_message *message, uid_t owner, uid_t *
 
         action = authority_action(method, owner == OWNER_NONE || owner == uid);
         if (action && !is_allowed(action, uid)) {
+                if (g_str_equal(action, INTERNAL))
+                        return error_set(error, NTPROF_ERROR_ACCESS_DENIED, "%s: only root and ntprof-peerd may", methods[method].member);
                 if (owner != OWNER_NONE)
                         return error_set(error, NTPROF_ERROR_ACCESS_DENIED,
                                          "%s: the session belongs to uid %u; only its owner and root may (%s)",

@@ -15,6 +15,8 @@ typedef enum Method {
         METHOD_CANCEL,
         METHOD_REMOVE,
         METHOD_GET_REPORT,
+        METHOD_OPEN_TARGET,
+        METHOD_DESCRIBE,
         METHOD_COUNT,
 } Method;
 

@@ -39,17 +39,22 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
         return 0;
 }
 
+static bool is_idle(const Service *service)
+{
+        return session_manager_list(service->sessions)->len == 0 && target_sides_count(service->target_sides) == 0;
+}
+
 static int on_idle_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
         Service *service = userdata;
         uint64_t idle_usec = monotonic_usec() - service->last_call_usec;
 
-        if (session_manager_list(service->sessions)->len == 0 && idle_usec >= service->idle_usec) {
+        if (is_idle(service) && idle_usec >= service->idle_usec) {
                 /* A call that came meanwhile is answered still; the next one starts the daemon anew. */
                 (void) sd_bus_release_name(service->bus, BUS_NAME);
                 while (sd_bus_process(service->bus, NULL) > 0)
                         ;
-                if (session_manager_list(service->sessions)->len == 0)
+                if (is_idle(service))
                         return sd_event_exit(service->event, 0);
                 (void) sd_bus_request_name(service->bus, BUS_NAME, 0);
         }
@@ -57,6 +62,13 @@ static int on_idle_timer(sd_event_source *source, uint64_t usec, void *userdata)
         idle_usec = MIN(idle_usec, service->idle_usec);
         (void) sd_event_source_set_time_relative(source, MAX(service->idle_usec - idle_usec, USEC_PER_SEC));
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+void service_set_peers_folder(Service *service, const char *folder)
+{
+        service->peers_folder = g_strdup(folder);
+        service->peers.folder = service->peers_folder;
+        service->peers.own_files = true;
 }
 
 int service_set_idle_exit(Service *service, uint64_t usec)
@@ -102,6 +114,9 @@ static int add_objects(Service *service)
         if (r < 0)
                 return r;
         r = manager_bus_add(service);
+        if (r < 0)
+                return r;
+        r = internal_bus_add(service);
         if (r < 0)
                 return r;
         return session_bus_add(service);
@@ -163,6 +178,8 @@ Service *service_free(Service *service)
                 return NULL;
 
         session_manager_free(service->sessions);
+        target_sides_free(service->target_sides);
+        g_free(service->peers_folder);
         links_client_free(service->finder);
         sd_event_source_disable_unref(service->idle_source);
         if (service->session_contexts)
@@ -176,5 +193,6 @@ Service *service_free(Service *service)
 void service_shutdown(Service *service)
 {
         session_manager_shutdown(service->sessions);
+        target_sides_shutdown(service->target_sides);
         (void) sd_bus_flush(service->bus);
 }

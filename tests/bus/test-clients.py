@@ -5,6 +5,7 @@
 import contextlib
 import grp
 import os
+import pwd
 import re
 import subprocess
 from collections.abc import Iterator
@@ -108,7 +109,7 @@ def another_user_may_see_a_session_and_not_touch_it(service: Service) -> None:
 
 
 @contextlib.contextmanager
-def policed() -> Iterator[tuple[Service, str]]:
+def policed(peerd: str = "") -> Iterator[tuple[Service, str]]:
     """The installed policy, with a user and a group that exist here in place of ntprof's; the gid of that group."""
     if os.geteuid() != 0:
         raise tap.Skip("only root can become another user")
@@ -117,6 +118,8 @@ def policed() -> Iterator[tuple[Service, str]]:
     assert rules
     policy = rules[1].replace('user="ntprofd"', 'user="root"').replace('group="ntprof"', f'group="{group.gr_name}"')
     assert policy != rules[1]
+    if peerd:
+        policy = policy.replace('user="ntprof-peer"', f'user="{peerd}"')
     with long(policy) as service:
         yield service, str(group.gr_gid)
 
@@ -150,6 +153,36 @@ def the_bus_policy_lets_the_group_through_to_the_daemon() -> None:
         assert "org.ntprof1.Error.AccessDenied" in result.stderr, result
         path = service.client().start(keep=True)
         assert service.client().get(path, "Owner") == 0
+
+
+DESCRIBE = ["--object-path", f"{ROOT}/internal", "--method", "org.ntprof1.internal.Target.Describe"]
+OPEN_TARGET = ["--object-path", f"{ROOT}/internal", "--method", "org.ntprof1.internal.Target.OpenTarget", "{}", "{}"]
+
+
+@tap.case
+def what_is_for_other_machines_is_for_their_daemon_only(service: Service) -> None:
+    for call in (DESCRIBE, OPEN_TARGET):
+        result = as_user(service, call)
+        assert "org.ntprof1.Error.AccessDenied" in result.stderr and "only root and ntprof-peerd may" in result.stderr, result
+
+
+@without_service
+def the_bus_policy_keeps_the_group_from_what_is_for_other_machines() -> None:
+    with policed() as (service, gid):
+        for groups in ("", gid):
+            for call in (DESCRIBE, OPEN_TARGET):
+                result = as_user(service, call, groups=groups)
+                assert "org.freedesktop.DBus.Error.AccessDenied" in result.stderr, result
+
+
+@without_service
+def the_bus_policy_lets_the_daemon_of_links_through_to_that_only() -> None:
+    user = pwd.getpwuid(NOBODY).pw_name
+    with policed(peerd=user) as (service, _):
+        for call in (DESCRIBE, OPEN_TARGET):
+            # The daemon looks who it is, and it is not ntprof-peer: its own error is the proof.
+            assert "org.ntprof1.Error.AccessDenied" in as_user(service, call).stderr
+        assert "org.freedesktop.DBus.Error.AccessDenied" in as_user(service, START).stderr
 
 
 @without_service
