@@ -5,42 +5,10 @@
  */
 #pragma once
 
+#include "join-records.h"
 #include "offset.h"
-#include "stage.h"
 
 G_BEGIN_DECLS
-
-typedef struct _NpJoinBucket NpJoinBucket;
-typedef struct _NpJoinHost NpJoinHost;
-typedef struct _NpJoinTarget NpJoinTarget;
-
-struct _NpJoinHost {
-        NpJoinHost *prev, *next;        /* in the bucket */
-        NpJoinBucket *bucket;
-        guint64 window;                 /* the last one it was in */
-        guint64 first_ns, response_ns, end_ns;
-        guint carries;                  /* windows that could not decide it */
-        gboolean defect;
-        struct np_host_record record;
-};
-
-struct _NpJoinTarget {
-        NpJoinTarget *prev, *next;      /* in the bucket */
-        NpJoinTarget *older, *newer;    /* of all, in the order they came */
-        NpJoinBucket *bucket;
-        guint64 first_ns, last_ns;
-        gboolean defect;
-        struct np_target_record record;
-};
-
-/* All waiting records of one identity. */
-struct _NpJoinBucket {
-        struct np_identity id;
-        guint64 window;                 /* the last one that listed it */
-        NpJoinHost *hosts;
-        NpJoinTarget *targets;
-        guint n_hosts, n_targets;
-};
 
 /* What the offset must be at reference_ns of the host's clock when these two are one command; FALSE when they can't be. */
 gboolean np_join_pair_interval(const NpJoinHost *host, const NpJoinTarget *target, guint64 reference_ns, NpInterval *ret);

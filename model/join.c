@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records of both sides wait in buckets, one an identity. Host records are taken in windows of time, by their end: the pairs
+ * Records of both sides wait in buckets, one an identity (join-records.c). Host records are taken in windows of time, by their end: the pairs
  * of a window that identity alone makes unique vote on the clock offset (offset.c), then the offset decides which pairs of
  * each bucket are possible. Hosts and targets that are possible for each other, directly or by way of others, form a knot:
  * it is joined in the order of time when it has as many of the one as of the other, and dropped when not.
  */
 #include "join.h"
 
-#include "../bpf/sample-hash.h"
 #include "join-knots.h"
 #include "join-sync.h"
 #include "threshold-log.h"
@@ -36,10 +35,8 @@ typedef NpJoinTarget Target;
 struct _NpJoin {
         NpJoinFunc func;
         gpointer data;
-        GHashTable *buckets;            /* set of Bucket, by identity */
+        NpJoinRecords records;
         GPtrArray *pending;             /* of Host */
-        Target *oldest, *newest;
-        guint n_targets;
         NpThresholdLog *target_thresholds, *host_thresholds;
         NpJoinSync sync;
         guint64 began_ns, ended_ns;     /* of the host's recording, by its clock */
@@ -55,73 +52,13 @@ struct _NpJoin {
         NpJoinStats stats;
 };
 
-static guint bucket_hash(gconstpointer key)
-{
-        const struct np_identity *id = &((const Bucket *) key)->id;
-
-        return np_sample_hash(id, id->cntlid);
-}
-
-static gboolean bucket_equal(gconstpointer a, gconstpointer b)
-{
-        const struct np_identity *x = &((const Bucket *) a)->id, *y = &((const Bucket *) b)->id;
-
-        return x->slba == y->slba && x->nsid == y->nsid && x->qid == y->qid && x->cid == y->cid && x->nlb == y->nlb &&
-               x->cntlid == y->cntlid && x->opcode == y->opcode;
-}
-
-static Bucket *get_bucket(NpJoin *join, const struct np_identity *id)
-{
-        Bucket key = { .id = *id };
-        Bucket *bucket = g_hash_table_lookup(join->buckets, &key);
-
-        if (!bucket) {
-                bucket = g_new0(Bucket, 1);
-                bucket->id = *id;
-                g_hash_table_add(join->buckets, bucket);
-        }
-        return bucket;
-}
-
-static void drop_empty_bucket(NpJoin *join, Bucket *bucket)
-{
-        if (!bucket->hosts && !bucket->targets)
-                g_hash_table_remove(join->buckets, bucket);
-}
-
-static void free_host(Host *host)
-{
-        Bucket *bucket = host->bucket;
-
-        *(host->prev ? &host->prev->next : &bucket->hosts) = host->next;
-        if (host->next)
-                host->next->prev = host->prev;
-        bucket->n_hosts--;
-        g_free(host);
-}
-
-static void free_target(NpJoin *join, Target *target)
-{
-        Bucket *bucket = target->bucket;
-
-        *(target->prev ? &target->prev->next : &bucket->targets) = target->next;
-        if (target->next)
-                target->next->prev = target->prev;
-        bucket->n_targets--;
-
-        *(target->older ? &target->older->newer : &join->oldest) = target->newer;
-        *(target->newer ? &target->newer->older : &join->newest) = target->older;
-        join->n_targets--;
-        g_free(target);
-}
-
 NpJoin *np_join_new(NpJoinFunc func, gpointer data)
 {
         NpJoin *join = g_new0(NpJoin, 1);
 
         join->func = func;
         join->data = data;
-        join->buckets = g_hash_table_new_full(bucket_hash, bucket_equal, g_free, NULL);
+        np_join_records_init(&join->records);
         join->pending = g_ptr_array_new();
         join->target_thresholds = np_threshold_log_new();
         join->host_thresholds = np_threshold_log_new();
@@ -135,12 +72,10 @@ void np_join_free(NpJoin *join)
         if (!join)
                 return;
 
-        while (join->oldest)
-                free_target(join, join->oldest);
         for (guint i = 0; i < join->pending->len; i++)
-                free_host(join->pending->pdata[i]);
+                np_join_host_free(join->pending->pdata[i]);
         g_ptr_array_unref(join->pending);
-        g_hash_table_unref(join->buckets);
+        np_join_records_clear(&join->records);
         np_threshold_log_free(join->target_thresholds);
         np_threshold_log_free(join->host_thresholds);
         np_knots_clear(&join->knots);
@@ -188,7 +123,7 @@ static void emit_unjoined(NpJoin *join, Host *host, NpUnjoined why)
         join->stats.unjoined[why]++;
         join->func(&host->record, NULL, why, threshold > 0 ? MIN(threshold, host->record.header.threshold) :
                    host->record.header.threshold, (NpInterval) { 0, 0 }, join->data);
-        free_host(host);
+        np_join_host_free(host);
 }
 
 /* What the pair itself says holds at its own time, what the others say is as old as they are. */
@@ -207,8 +142,8 @@ static void emit_joined(NpJoin *join, Host *host, Target *target)
         join->func(&host->record, &target->record, NP_UNJOINED_COUNT,
                    MIN(host->record.header.threshold, target->record.header.threshold), offset_of_pair(join, host, target),
                    join->data);
-        free_host(host);
-        free_target(join, target);
+        np_join_host_free(host);
+        np_join_records_free_target(&join->records, target);
 }
 
 /* Commands were on their way when the host began: such a one came to the target within what a command takes at most. One that
@@ -236,36 +171,24 @@ static void give_up_target(NpJoin *join, Target *target)
                 join->stats.target_without_host++;
         else
                 join->stats.target_not_chosen++;
-        free_target(join, target);
-        drop_empty_bucket(join, bucket);
+        np_join_records_free_target(&join->records, target);
+        np_join_records_drop_empty(&join->records, bucket);
 }
 
 static void advance(NpJoin *join, guint64 host_ns);
 
 void np_join_add_host(NpJoin *join, const struct np_host_record *record)
 {
-        Host *host = g_new0(Host, 1);
-        Bucket *bucket = get_bucket(join, &record->header.id);
+        Host *host = np_join_records_add_host(&join->records, record);
+        Bucket *bucket = host->bucket;
 
-        host->record = *record;
-        host->bucket = bucket;
-        host->defect = np_host_record_defect(record) != NP_DEFECT_NONE;
-        for (guint i = 0; i < NP_H_COUNT; i++)
-                host->end_ns = MAX(host->end_ns, record->h[i]);
-        host->first_ns = record->h[NP_H2];
-        host->response_ns = record->h[NP_H6] ? record->h[NP_H6] : host->end_ns;
         if (!host->defect)
                 join->longest_ns = MAX(join->longest_ns, host->response_ns - host->first_ns);
 
-        host->next = bucket->hosts;
-        if (host->next)
-                host->next->prev = host;
-        bucket->hosts = host;
-        bucket->n_hosts++;
         /* Its sending is what ties it to a target's record. */
         if (host->first_ns == 0) {
                 emit_unjoined(join, host, NP_UNJOINED_NO_TARGET);
-                drop_empty_bucket(join, bucket);
+                np_join_records_drop_empty(&join->records, bucket);
                 return;
         }
 
@@ -276,28 +199,9 @@ void np_join_add_host(NpJoin *join, const struct np_host_record *record)
 
 void np_join_add_target(NpJoin *join, const struct np_target_record *record)
 {
-        Target *target = g_new0(Target, 1);
-        Bucket *bucket = get_bucket(join, &record->header.id);
-
-        target->record = *record;
-        target->bucket = bucket;
-        target->defect = np_target_record_defect(record) != NP_DEFECT_NONE;
-        target->first_ns = record->t[NP_T1];
-        target->last_ns = MAX(record->t[NP_T1], record->t[NP_T8]);
-
-        target->next = bucket->targets;
-        if (target->next)
-                target->next->prev = target;
-        bucket->targets = target;
-        bucket->n_targets++;
-
-        target->older = join->newest;
-        *(join->newest ? &join->newest->newer : &join->oldest) = target;
-        join->newest = target;
-        join->n_targets++;
-
-        if (join->n_targets > TARGETS_MAX)
-                give_up_target(join, join->oldest);
+        np_join_records_add_target(&join->records, record);
+        if (join->records.n_targets > TARGETS_MAX)
+                give_up_target(join, join->records.oldest);
 }
 
 void np_join_target_threshold(NpJoin *join, guint64 target_ns, guint32 threshold)
@@ -469,7 +373,7 @@ static void drop_knot(NpJoin *join, guint root)
                 if (i < knots->hosts->len)
                         emit_unjoined(join, np_knots_host(knots, i), NP_UNJOINED_AMBIGUOUS);
                 else
-                        free_target(join, np_knots_target(knots, i));
+                        np_join_records_free_target(&join->records, np_knots_target(knots, i));
 }
 
 static void decide_knot(NpJoin *join, guint root, GPtrArray *carried)
@@ -506,7 +410,7 @@ static void free_oldest_targets(NpJoin *join, Bucket *bucket, guint n)
                 g_ptr_array_add(targets, target);
         g_ptr_array_sort(targets, compare_targets);
         for (guint i = 0; i < MIN(n, targets->len); i++)
-                free_target(join, targets->pdata[i]);
+                np_join_records_free_target(&join->records, targets->pdata[i]);
 }
 
 /* Nothing but the identity is known: one that has no partner has none, the others wait for the offset. */
@@ -552,8 +456,8 @@ static void expire_targets(NpJoin *join, guint64 host_ns)
 {
         guint64 now = join->offset.known ? shifted(host_ns, np_offset_at(&join->offset, host_ns).min) : 0;
 
-        while (join->oldest && join->oldest->last_ns + KEEP_NS < now)
-                give_up_target(join, join->oldest);
+        while (join->records.oldest && join->records.oldest->last_ns + KEEP_NS < now)
+                give_up_target(join, join->records.oldest);
 }
 
 /* Takes hosts, first the n_old that earlier windows could not decide, then those of this one sorted by their end; adds those
@@ -591,7 +495,7 @@ static void join_window(NpJoin *join, GPtrArray *hosts, guint n_old, GPtrArray *
 
         for (guint i = 0; i < buckets->len; i++) {
                 decide_bucket(join, buckets->pdata[i], carried);
-                drop_empty_bucket(join, buckets->pdata[i]);
+                np_join_records_drop_empty(&join->records, buckets->pdata[i]);
         }
 }
 
@@ -645,8 +549,8 @@ void np_join_finish(NpJoin *join)
         advance(join, G_MAXUINT64);
         join->finishing = FALSE;
 
-        while (join->oldest)
-                give_up_target(join, join->oldest);
+        while (join->records.oldest)
+                give_up_target(join, join->records.oldest);
 }
 
 void np_join_stats(NpJoin *join, NpJoinStats *ret)

@@ -159,6 +159,18 @@ static void test_merged(void)
         expect(report, "The target's kernel has no hook for T5 (request issued to the drive)");
 }
 
+static void test_ended_early(void)
+{
+        g_autoptr(NpReport) report = clean();
+        NpReportTarget *target = report->facts->targets->pdata[0];
+
+        target->ended_reason = g_strdup("the link broke");
+        target->recorded_ns = G_GUINT64_CONSTANT(4210000000);
+        expect(report, "The target ended after 4.2 of 10.0 s, so later commands have no target's side: the link broke.");
+        g_ptr_array_add(report->facts->targets, np_report_target_new("gamma", NULL, NULL, NULL));
+        expect(report, "The target stor-a ended after 4.2 of 10.0 s");
+}
+
 static void test_negative_network(void)
 {
         g_autoptr(NpReport) report = clean();
@@ -230,6 +242,7 @@ int main(int argc, char **argv)
         g_test_add_func("/warnings/losses", test_losses);
         g_test_add_func("/warnings/no-losses", test_no_losses);
         g_test_add_func("/warnings/merged", test_merged);
+        g_test_add_func("/warnings/ended-early", test_ended_early);
         g_test_add_func("/warnings/negative-network", test_negative_network);
         g_test_add_func("/warnings/queue-depth", test_queue_depth);
         g_test_add_func("/warnings/untold", test_untold);
