@@ -86,8 +86,8 @@ static void start_have_path(GObject *source, GAsyncResult *result, gpointer user
  * @namespace_name: e.g. "nvme6n1", "/dev/nvme6n1" or a path device "nvme6c6n1"
  * @options: (nullable): a{sv}, what to record; consumed when floating. "duration-usec" (t): stop by itself after so many
  *   us, 0 (the default): when it is stopped; "sample" (s): "auto" (the default), "all" or "1/N"; "keep" (b): the session
- *   outlives the client's bus connection, by default it is cancelled with it; "peer" (s): the paired machine that is the target, by
- *   default it is found; "no-target" (b): the host's side only
+ *   outlives the client's bus connection, by default it is cancelled with it; "peer" (s): the paired machine that is the
+ *   target, by default it is found; "no-target" (b): the host's side only
  * @cancellable: (nullable): cancels the waiting; the session may start all the same
  * @callback: (scope async): called when the session is accepted (it is then preparing, or already further)
  * @user_data: for @callback

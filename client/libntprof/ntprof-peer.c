@@ -9,9 +9,9 @@
  *
  * Another machine that this one is paired with.
  *
- * Peers come from a [class@Peers]. The properties mirror those of the D-Bus object and notify as the service tells of changes, in the
- * thread-default main context that was in force when the [class@Peers] was made. When a peer is [property@Peer:gone] they stay as they
- * were.
+ * Peers come from a [class@Peers]. The properties mirror those of the D-Bus object and notify as the service tells of
+ * changes, in the thread-default main context that was in force when the [class@Peers] was made. When a peer is
+ * [property@Peer:gone] they stay as they were.
  */
 
 struct _NtprofPeer {

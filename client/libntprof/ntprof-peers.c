@@ -9,16 +9,16 @@
 /**
  * NtprofPeers:
  *
- * The machines that this one is paired with, and pairing: a connection to the service ntprof-peerd, which is started when it isn't
- * running. It may not be installed where [class@Client] works: then there is only %NTPROF_ERROR_NO_SERVICE.
+ * The machines that this one is paired with, and pairing: a connection to the service ntprof-peerd, which is started when
+ * it isn't running. It may not be installed where [class@Client] works: then there is only %NTPROF_ERROR_NO_SERVICE.
  *
  * ```c
  * g_autoptr(NtprofPeers) peers = ntprof_peers_new_sync(NULL, NULL, &error);
  * g_autoptr(NtprofPeer) peer = ntprof_peers_join_sync(peers, line, NULL, &confirmed, NULL, &error);
  * ```
  *
- * It, its peers and what they signal belong to the thread-default main context in which it was made. When the service leaves the bus
- * (it ends by itself when nobody needs it), its peers are removed; they are added anew when it is back.
+ * It, its peers and what they signal belong to the thread-default main context in which it was made. When the service
+ * leaves the bus (it ends by itself when nobody needs it), its peers are removed; they are added anew when it is back.
  */
 
 G_DEFINE_FINAL_TYPE_WITH_CODE(NtprofPeers, ntprof_peers, G_TYPE_OBJECT,
@@ -257,7 +257,8 @@ static void ntprof_peers_class_init(NtprofPeersClass *class)
         /**
          * NtprofPeers:listening: (getter get_listening)
          *
-         * Addresses with ports at which other machines can connect, e.g. "[::]:4425"; empty when `ntprof-peerd.socket` isn't enabled.
+         * Addresses with ports at which other machines can connect, e.g. "[::]:4425"; empty when `ntprof-peerd.socket`
+         * isn't enabled.
          */
         properties[PROP_LISTENING] = g_param_spec_boxed("listening", NULL, NULL, G_TYPE_STRV, read);
         g_object_class_install_properties(object_class, N_PROPERTIES, properties);
@@ -330,8 +331,8 @@ const char *ntprof_peers_get_certificate(NtprofPeers *self)
  * ntprof_peers_get_listening: (get-property listening)
  * @self: the peers
  *
- * Returns: (transfer none) (nullable) (array zero-terminated=1): addresses with ports at which other machines can connect; empty when
- *   `ntprof-peerd.socket` isn't enabled, %NULL while the service is not on the bus
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): addresses with ports at which other machines can
+ *   connect; empty when `ntprof-peerd.socket` isn't enabled, %NULL while the service is not on the bus
  */
 const char *const *ntprof_peers_get_listening(NtprofPeers *self)
 {

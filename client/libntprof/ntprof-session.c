@@ -271,8 +271,8 @@ static void ntprof_session_class_init(NtprofSessionClass *class)
         /**
          * NtprofSession:targets: (getter get_targets)
          *
-         * a(sss): of each machine that records the target's side, or was to: the peer's name ("" for this machine itself); "connecting",
-         * "recording" or "ended"; and, when it ended before the session did, why.
+         * a(sss): of each machine that records the target's side, or was to: the peer's name ("" for this machine itself);
+         * "connecting", "recording" or "ended"; and, when it ended before the session did, why.
          */
         for (int i = 1; i < NP_N_MIRRORED; i++)
                 properties[i] = make_pspec(i);

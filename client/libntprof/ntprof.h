@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libntprof-1: profile NVMe-oF I/O through the system service ntprofd, and pair machines through ntprof-peerd. The only header a program
- * includes.
+ * libntprof-1: profile NVMe-oF I/O through the system service ntprofd, and pair machines through ntprof-peerd. The only
+ * header a program includes.
  */
 #pragma once
 

@@ -48,8 +48,9 @@ static void on_invited(GObject *source, GAsyncResult *result, gpointer user_data
 /**
  * ntprof_peers_invite:
  * @self: the peers
- * @options: (nullable): a{sv}; consumed when floating. "expires-usec" (t): us from now, by default 10 minutes, at most a day; "name" (s):
- *   what the other machine will be called here; "address" (s): of this machine, to be written into the line in place of the one found
+ * @options: (nullable): a{sv}; consumed when floating. "expires-usec" (t): us from now, by default 10 minutes, at most a
+ *   day; "name" (s): what the other machine will be called here; "address" (s): of this machine, to be written into the
+ *   line in place of the one found
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async): called with the invitation
  * @user_data: for @callback
@@ -74,9 +75,9 @@ void ntprof_peers_invite(NtprofPeers *self, GVariant *options, GCancellable *can
  * @expires_usec: (out) (optional): CLOCK_REALTIME in us until which the line is good
  * @error: return location
  *
- * Returns: (transfer full): the line for [method@Peers.join] on the other machine, which is as secret as a password until it is used or
- *   has expired; %NULL with @error set: %NTPROF_ERROR_INVALID_OPTION, %NTPROF_ERROR_PEER_EXISTS (the name), %NTPROF_ERROR_ACCESS_DENIED,
- *   %NTPROF_ERROR_SERVICE_GONE
+ * Returns: (transfer full): the line for [method@Peers.join] on the other machine, which is as secret as a password until
+ *   it is used or has expired; %NULL with @error set: %NTPROF_ERROR_INVALID_OPTION, %NTPROF_ERROR_PEER_EXISTS (the name),
+ *   %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_SERVICE_GONE
  */
 char *ntprof_peers_invite_finish(NtprofPeers *self, GAsyncResult *result, guint64 *expires_usec, GError **error)
 {
@@ -173,8 +174,8 @@ static void join_have_path(GObject *source, GAsyncResult *result, gpointer user_
  * ntprof_peers_join:
  * @self: the peers
  * @line: that [method@Peers.invite] made on the other machine: "ntprof:ADDRESS:PORT:sha256-FINGERPRINT:CODE"
- * @options: (nullable): a{sv}; consumed when floating. "name" (s): what the other machine will be called here, by default what it calls
- *   itself
+ * @options: (nullable): a{sv}; consumed when floating. "name" (s): what the other machine will be called here, by default
+ *   what it calls itself
  * @cancellable: (nullable): cancels the waiting; the machines may be paired all the same
  * @callback: (scope async): called with the new peer
  * @user_data: for @callback
@@ -198,13 +199,13 @@ void ntprof_peers_join(NtprofPeers *self, const char *line, GVariant *options, G
  * ntprof_peers_join_finish:
  * @self: the peers
  * @result: as given to the callback
- * @confirmed: (out) (optional): whether the other side's administrator has fixed this machine's host NQN already; else it is to be
- *   confirmed there ("ntprofctl peer confirm") before anything is recorded
+ * @confirmed: (out) (optional): whether the other side's administrator has fixed this machine's host NQN already; else it
+ *   is to be confirmed there ("ntprofctl peer confirm") before anything is recorded
  * @error: return location
  *
- * Returns: (transfer full): the other machine; %NULL with @error set: %NTPROF_ERROR_INVITATION_INVALID, %NTPROF_ERROR_PEER_UNREACHABLE,
- *   %NTPROF_ERROR_PEER_VERSION, %NTPROF_ERROR_PEER_EXISTS, %NTPROF_ERROR_INVALID_OPTION, %NTPROF_ERROR_ACCESS_DENIED,
- *   %NTPROF_ERROR_SERVICE_GONE
+ * Returns: (transfer full): the other machine; %NULL with @error set: %NTPROF_ERROR_INVITATION_INVALID,
+ *   %NTPROF_ERROR_PEER_UNREACHABLE, %NTPROF_ERROR_PEER_VERSION, %NTPROF_ERROR_PEER_EXISTS, %NTPROF_ERROR_INVALID_OPTION,
+ *   %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_SERVICE_GONE
  */
 NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gboolean *confirmed, GError **error)
 {
@@ -273,7 +274,8 @@ static void on_renewed(GObject *source, GAsyncResult *result, gpointer user_data
  * @callback: (scope async): called when every peer has been told, or could not be
  * @user_data: for @callback
  *
- * Makes a new key and certificate for this machine, and tells it to every peer over the link that the old one vouches for. For root.
+ * Makes a new key and certificate for this machine, and tells it to every peer over the link that the old one vouches for.
+ * For root.
  */
 void ntprof_peers_renew(NtprofPeers *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -292,8 +294,8 @@ void ntprof_peers_renew(NtprofPeers *self, GCancellable *cancellable, GAsyncRead
  * @result: as given to the callback
  * @error: return location
  *
- * Returns: (transfer full): a(ss), for each peer its name, and "" or why it must be paired again (or what its administrator must change);
- *   %NULL with @error set: %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_SERVICE_GONE
+ * Returns: (transfer full): a(ss), for each peer its name, and "" or why it must be paired again (or what its
+ *   administrator must change); %NULL with @error set: %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_SERVICE_GONE
  */
 GVariant *ntprof_peers_renew_finish(NtprofPeers *self, GAsyncResult *result, GError **error)
 {

@@ -257,9 +257,9 @@ GVariant *ntprof_session_get_hooks(NtprofSession *self)
  * ntprof_session_get_targets: (get-property targets)
  * @self: a session
  *
- * Returns: (transfer none) (nullable): a(sss), of each machine that records the target's side, or was to: the peer's name ("" for this
- *   machine itself); "connecting", "recording" or "ended"; and, when it ended before the session did, why. %NULL when the service does
- *   not tell
+ * Returns: (transfer none) (nullable): a(sss), of each machine that records the target's side, or was to: the peer's name
+ *   ("" for this machine itself); "connecting", "recording" or "ended"; and, when it ended before the session did, why.
+ *   %NULL when the service does not tell
  */
 GVariant *ntprof_session_get_targets(NtprofSession *self)
 {
