@@ -12,7 +12,7 @@ typedef struct {
         const char *start;              /* what to do when it isn't there */
         NtprofError no_object;          /* the code, and in words, of an object that is gone */
         const char *no_object_text;
-        gboolean gdbus;                 /* it says UnknownMethod of an object that isn't there, where sd-bus says UnknownObject */
+        gboolean gdbus;                 /* it says UnknownMethod of an object that isn't there; sd-bus says UnknownObject */
 } NpErrorService;
 
 extern const NpErrorService np_error_ntprofd, np_error_peerd;
@@ -24,8 +24,8 @@ void np_error_localize_for(const NpErrorService *service, GError **error, const 
 /* Of ntprofd. */
 void np_error_localize(GError **error, const char *object);
 
-/* The same for an error of a call on an object of the service. GDBus refuses calls to a service that it knows is gone, with an error that
- * doesn't say so. */
+/* The same for an error of a call on an object of the service. GDBus refuses calls to a service that it knows is gone, with
+ * an error that doesn't say so. */
 void np_error_localize_call(const NpErrorService *service, GDBusProxy *proxy, GError **error, const char *object);
 
 /* The same for an error of getting on the bus at all. */

@@ -123,20 +123,23 @@ void np_error_localize_for(const NpErrorService *service, GError **error, const 
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_METHOD, G_DBUS_ERROR_UNKNOWN_INTERFACE, G_DBUS_ERROR_UNKNOWN_OBJECT))
                 replace(error, NTPROF_ERROR_FAILED, "%s doesn't offer this; is it another version? (%s)", daemon, why);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_ACCESS_DENIED, G_DBUS_ERROR_AUTH_FAILED))
-                replace(error, NTPROF_ERROR_ACCESS_DENIED, "the bus does not let this user talk to %s: %s", daemon, service->who_may);
+                replace(error, NTPROF_ERROR_ACCESS_DENIED, "the bus does not let this user talk to %s: %s", daemon,
+                        service->who_may);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_TIMEOUT, G_DBUS_ERROR_TIMED_OUT) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
-                replace(error, NTPROF_ERROR_TIMED_OUT, "%s did not answer in time; 'journalctl -u %s' may tell why", daemon, daemon);
+                replace(error, NTPROF_ERROR_TIMED_OUT, "%s did not answer in time; 'journalctl -u %s' may tell why", daemon,
+                        daemon);
         else if ((IS_DBUS_ERROR(*error, G_DBUS_ERROR_SERVICE_UNKNOWN, G_DBUS_ERROR_NAME_HAS_NO_OWNER) && object) ||
                  IS_DBUS_ERROR(*error, G_DBUS_ERROR_NO_REPLY, G_DBUS_ERROR_DISCONNECTED) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_CLOSED) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE))
-                replace(error, NTPROF_ERROR_SERVICE_GONE, "%s%s%s left the bus; 'journalctl -u %s' may tell why", object ? object : "",
-                        object ? ": " : "", daemon, daemon);
+                replace(error, NTPROF_ERROR_SERVICE_GONE, "%s%s%s left the bus; 'journalctl -u %s' may tell why",
+                        object ? object : "", object ? ": " : "", daemon, daemon);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_SERVICE_UNKNOWN, G_DBUS_ERROR_NAME_HAS_NO_OWNER))
                 replace(error, NTPROF_ERROR_NO_SERVICE, "%s isn't on the bus: %s", daemon, service->start);
         else if (from_systemd || is_spawn_error(*error))
-                replace(error, NTPROF_ERROR_NO_SERVICE, "%s could not be started: %s; 'journalctl -u %s' may tell more", daemon, why, daemon);
+                replace(error, NTPROF_ERROR_NO_SERVICE, "%s could not be started: %s; 'journalctl -u %s' may tell more", daemon,
+                        why, daemon);
         else
                 replace(error, NTPROF_ERROR_FAILED, "%s%s%s", object ? object : "", object ? ": " : "", why);
 }

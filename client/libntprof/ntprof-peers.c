@@ -268,8 +268,8 @@ static void ntprof_peers_class_init(NtprofPeersClass *class)
          * @self: the peers
          * @peer: a machine that was paired or configured
          */
-        signals[SIGNAL_PEER_ADDED] = g_signal_new("peer-added", NTPROF_TYPE_PEERS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
-                                                  1, NTPROF_TYPE_PEER);
+        signals[SIGNAL_PEER_ADDED] = g_signal_new("peer-added", NTPROF_TYPE_PEERS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                                  G_TYPE_NONE, 1, NTPROF_TYPE_PEER);
         /**
          * NtprofPeers::peer-removed:
          * @self: the peers

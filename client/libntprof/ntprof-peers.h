@@ -30,7 +30,8 @@ NtprofPeer *ntprof_peers_find(NtprofPeers *self, const char *name, GError **erro
 void ntprof_peers_invite(NtprofPeers *self, GVariant *options, GCancellable *cancellable, GAsyncReadyCallback callback,
                          gpointer user_data);
 char *ntprof_peers_invite_finish(NtprofPeers *self, GAsyncResult *result, guint64 *expires_usec, GError **error);
-char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *expires_usec, GCancellable *cancellable, GError **error);
+char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *expires_usec, GCancellable *cancellable,
+                               GError **error);
 
 void ntprof_peers_join(NtprofPeers *self, const char *line, GVariant *options, GCancellable *cancellable,
                        GAsyncReadyCallback callback, gpointer user_data);

@@ -35,8 +35,8 @@ static void on_invited(GObject *source, GAsyncResult *result, gpointer user_data
         g_autoptr(GError) error = NULL;
         Invitation *invitation = g_new0(Invitation, 1);
 
-        if (np_dbus_peer_manager_call_invite_finish(NP_DBUS_PEER_MANAGER(source), &invitation->line, &invitation->expires_usec, result,
-                                                    &error)) {
+        if (np_dbus_peer_manager_call_invite_finish(NP_DBUS_PEER_MANAGER(source), &invitation->line, &invitation->expires_usec,
+                                                    result, &error)) {
                 g_task_return_pointer(task, invitation, (GDestroyNotify) invitation_free);
                 return;
         }
@@ -105,13 +105,15 @@ char *ntprof_peers_invite_finish(NtprofPeers *self, GAsyncResult *result, guint6
  *
  * Returns: (transfer full): as [method@Peers.invite_finish]
  */
-char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *expires_usec, GCancellable *cancellable, GError **error)
+char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *expires_usec, GCancellable *cancellable,
+                               GError **error)
 {
         g_autoptr(GError) local_error = NULL;
         char *line = NULL;
 
         g_return_val_if_fail(NTPROF_IS_PEERS(self), NULL);
-        if (np_dbus_peer_manager_call_invite_sync(self->service, or_no_options(options), &line, expires_usec, cancellable, &local_error))
+        if (np_dbus_peer_manager_call_invite_sync(self->service, or_no_options(options), &line, expires_usec, cancellable,
+                                                  &local_error))
                 return line;
         localize(self, &local_error);
         g_propagate_error(error, g_steal_pointer(&local_error));
@@ -239,10 +241,11 @@ NtprofPeer *ntprof_peers_join_sync(NtprofPeers *self, const char *line, GVariant
         g_return_val_if_fail(NTPROF_IS_PEERS(self), NULL);
         g_return_val_if_fail(line, NULL);
 
-        if (!np_dbus_peer_manager_call_join_sync(self->service, line, or_no_options(options), &path, confirmed, cancellable, &local_error))
+        if (!np_dbus_peer_manager_call_join_sync(self->service, line, or_no_options(options), &path, confirmed, cancellable,
+                                                 &local_error))
                 goto fail;
-        proxy = np_dbus_peer_proxy_new_sync(self->connection, G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START, NP_PEERS_BUS_NAME, path, cancellable,
-                                            &local_error);
+        proxy = np_dbus_peer_proxy_new_sync(self->connection, G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START, NP_PEERS_BUS_NAME, path,
+                                            cancellable, &local_error);
         if (proxy)
                 return adopt_new(self, proxy, error);
 fail:
@@ -284,8 +287,8 @@ void ntprof_peers_renew(NtprofPeers *self, GCancellable *cancellable, GAsyncRead
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_peers_renew);
-        g_dbus_proxy_call(G_DBUS_PROXY(self->service), "Renew", NULL, G_DBUS_CALL_FLAGS_NONE, RENEW_TIMEOUT_MSEC, cancellable, on_renewed,
-                          task);
+        g_dbus_proxy_call(G_DBUS_PROXY(self->service), "Renew", NULL, G_DBUS_CALL_FLAGS_NONE, RENEW_TIMEOUT_MSEC, cancellable,
+                          on_renewed, task);
 }
 
 /**

@@ -72,7 +72,8 @@ void np_peers_async_initable_init(GAsyncInitableIface *interface)
  */
 void ntprof_peers_new(const char *address, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-        g_async_initable_new_async(NTPROF_TYPE_PEERS, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "address", address, NULL);
+        g_async_initable_new_async(NTPROF_TYPE_PEERS, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "address", address,
+                                   NULL);
 }
 
 /**
@@ -88,8 +89,8 @@ void ntprof_peers_new_for_connection(GDBusConnection *connection, GCancellable *
                                      gpointer user_data)
 {
         g_return_if_fail(G_IS_DBUS_CONNECTION(connection));
-        g_async_initable_new_async(NTPROF_TYPE_PEERS, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "connection", connection,
-                                   NULL);
+        g_async_initable_new_async(NTPROF_TYPE_PEERS, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "connection",
+                                   connection, NULL);
 }
 
 /**

@@ -43,8 +43,8 @@ static gboolean check_version(const NpService *service, NpOpened *opened, GError
         return FALSE;
 }
 
-NpOpened *np_service_open_sync(const NpService *service, const char *address, GDBusConnection *connection, GCancellable *cancellable,
-                               GError **error)
+NpOpened *np_service_open_sync(const NpService *service, const char *address, GDBusConnection *connection,
+                               GCancellable *cancellable, GError **error)
 {
         g_autoptr(NpOpened) opened = g_new0(NpOpened, 1);
         g_autoptr(GError) local_error = NULL;
@@ -52,7 +52,8 @@ NpOpened *np_service_open_sync(const NpService *service, const char *address, GD
         if (connection)
                 opened->connection = g_object_ref(connection);
         else if (address)
-                opened->connection = g_dbus_connection_new_for_address_sync(address, ADDRESS_FLAGS, NULL, cancellable, &local_error);
+                opened->connection = g_dbus_connection_new_for_address_sync(address, ADDRESS_FLAGS, NULL, cancellable,
+                                                                            &local_error);
         else
                 opened->connection = g_bus_get_sync(G_BUS_TYPE_SYSTEM, cancellable, &local_error);
         if (!opened->connection) {
@@ -69,8 +70,9 @@ NpOpened *np_service_open_sync(const NpService *service, const char *address, GD
         if (!check_owner(service, opened, error))
                 return NULL;
 
-        opened->proxy = g_initable_new(service->proxy_type(), cancellable, &local_error, "g-connection", opened->connection, "g-name",
-                                       service->bus_name, "g-object-path", NP_ROOT_PATH, "g-interface-name", service->interface, NULL);
+        opened->proxy = g_initable_new(service->proxy_type(), cancellable, &local_error, "g-connection", opened->connection,
+                                       "g-name", service->bus_name, "g-object-path", NP_ROOT_PATH, "g-interface-name",
+                                       service->interface, NULL);
         if (!opened->proxy) {
                 np_error_localize_for(service->errors, &local_error, NULL);
                 goto fail;
@@ -176,7 +178,8 @@ void np_service_open(const NpService *service, const char *address, GDBusConnect
                 opening->opened->connection = g_object_ref(connection);
                 open_manager(task);
         } else if (address)
-                g_dbus_connection_new_for_address(address, ADDRESS_FLAGS, NULL, cancellable, have_connection, g_object_ref(task));
+                g_dbus_connection_new_for_address(address, ADDRESS_FLAGS, NULL, cancellable, have_connection,
+                                                  g_object_ref(task));
         else
                 g_bus_get(G_BUS_TYPE_SYSTEM, cancellable, have_connection, g_object_ref(task));
 }

@@ -64,8 +64,9 @@ gboolean peer_grant_check(const char *name, const PeerGrant *grant, GError **err
 {
         if (!np_peer_name_valid(name)) {
                 g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED,
-                            "'%s' can't be the name of a peer: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", name,
-                            NP_PEER_NAME_MAX);
+                            "'%s' can't be the name of a peer: letters, digits, '-', '_' and '.', not first '.' or '-', "
+                            "at most %d",
+                            name, NP_PEER_NAME_MAX);
                 return FALSE;
         }
         for (char **nqn = grant->host_nqns; nqn && *nqn; nqn++)
@@ -102,8 +103,8 @@ static gboolean check_others(const char *name, const PeerGrant *grant, GError **
                 for (char **nqn = grant->host_nqns; nqn && *nqn; nqn++)
                         if (g_strv_contains((const char *const *) other->host_nqns, *nqn)) {
                                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_PEER_EXISTS,
-                                            "%s is the host NQN of %s already (%s), and it belongs to one peer only", *nqn, other->name,
-                                            other->path);
+                                            "%s is the host NQN of %s already (%s), and it belongs to one peer only", *nqn,
+                                            other->name, other->path);
                                 return FALSE;
                         }
         }
@@ -124,7 +125,8 @@ static gboolean check_access(GError **error)
                 return TRUE;
         if (errno == EACCES || errno == EPERM)
                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_ACCESS_DENIED,
-                            "what a peer may do here is root's to say (in %s): run this as root, for example by sudo", folder());
+                            "what a peer may do here is root's to say (in %s): run this as root, for example by sudo",
+                            folder());
         else
                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_FAILED, "%s can't be written: %s", existing, g_strerror(errno));
         return FALSE;
@@ -176,8 +178,8 @@ gboolean peer_grant_remove(const char *name, char **ret_path, GError **error)
         if (g_unlink(path) == 0)
                 *ret_path = g_steal_pointer(&path);
         else if (errno != ENOENT) {
-                g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_FAILED, "%s: it still says what %s may do here, and can't be removed: %s",
-                            path, name, g_strerror(errno));
+                g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_FAILED,
+                            "%s: it still says what %s may do here, and can't be removed: %s", path, name, g_strerror(errno));
                 return FALSE;
         }
         return TRUE;

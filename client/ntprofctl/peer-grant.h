@@ -20,7 +20,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PeerGrant, peer_grant_clear)
 /* Whether name and grant can be written as they are: errors of usage. */
 gboolean peer_grant_check(const char *name, const PeerGrant *grant, GError **error);
 
-/* Whether peer_grant_write() will succeed, as far as can be known: none of the NQNs is another peer's, and this user may write. */
+/* Whether peer_grant_write() will succeed, as far as can be known: none of the NQNs is another peer's, and this user may
+ * write. */
 gboolean peer_grant_possible(const char *name, const PeerGrant *grant, GError **error);
 
 /* Writes the peer's file, or what the grant says of it; returns its path. */

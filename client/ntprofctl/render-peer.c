@@ -33,7 +33,7 @@ static const TableColumn columns[] = {
 char *render_peers(GPtrArray *peers)
 {
         if (peers->len == 0)
-                return g_strdup("No peers. 'ntprofctl peer invite' on the target begins, 'ntprofctl peer join' on the host ends it.\n");
+                return g_strdup("No peers. 'ntprofctl peer invite' on the target and 'ntprofctl peer join' on the host pair them.\n");
 
         struct libscols_table *table = table_new(columns, G_N_ELEMENTS(columns));
         for (guint i = 0; i < peers->len; i++) {
@@ -47,7 +47,8 @@ char *render_peers(GPtrArray *peers)
                 table_set(line, COLUMN_LINK, g_strdup(link_state(peer)));
                 table_set(line, COLUMN_SEEN, when_short(ntprof_peer_get_last_seen_usec(peer)));
                 table_set(line, COLUMN_ALLOW, g_strdup(unconfirmed ? "unconfirmed" : ntprof_peer_get_allow(peer)));
-                table_set(line, COLUMN_SUBSYSTEMS, g_strdup_printf("%u", g_strv_length((char **) ntprof_peer_get_subsystems(peer))));
+                table_set(line, COLUMN_SUBSYSTEMS,
+                          g_strdup_printf("%u", g_strv_length((char **) ntprof_peer_get_subsystems(peer))));
                 if (ntprof_peer_get_connected(peer))
                         table_color(line, COLUMN_LINK, STYLE_GOOD);
                 if (unconfirmed)
@@ -93,8 +94,9 @@ char *render_peer(NtprofPeer *peer)
                 add_list(text, "claims", claimed);
         add_list(text, "exports", ntprof_peer_get_subsystems(peer));
         if (peer_is_unconfirmed(peer))
-                g_string_append_printf(text, "'ntprofctl peer confirm %s' lets it have commands of the NQNs that it claims recorded here\n",
-                                       name);
+                g_string_append_printf(
+                        text, "'ntprofctl peer confirm %s' lets it have commands of the NQNs that it claims recorded here\n",
+                        name);
         return g_string_free(text, FALSE);
 }
 

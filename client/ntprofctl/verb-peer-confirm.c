@@ -26,7 +26,8 @@ static gboolean ask(NtprofPeer *peer, GError **error)
                             ntprof_peer_get_name(peer));
                 return FALSE;
         }
-        g_string_append_printf(text, "%s (%s) claims the host NQN\n", ntprof_peer_get_name(peer), ntprof_peer_get_fingerprint(peer));
+        g_string_append_printf(text, "%s (%s) claims the host NQN\n", ntprof_peer_get_name(peer),
+                               ntprof_peer_get_fingerprint(peer));
         for (const char *const *nqn = ntprof_peer_get_claimed_host_nqns(peer); *nqn; nqn++)
                 g_string_append_printf(text, "    %s\n", *nqn);
         g_string_append(text, "May it have the commands of that host recorded on this machine? [y/N] ");

@@ -94,7 +94,8 @@ static void tell(const Options *options, const char *line, guint64 expires_usec,
         else if (options->name)
                 output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm %s\n", options->name);
         else
-                output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm NAME  ('ntprofctl peer list' has the NAME)\n");
+                output_printf("When it has joined, confirm its host NQN:  ntprofctl peer confirm NAME  "
+                              "('ntprofctl peer list' has the NAME)\n");
 }
 
 int verb_peer_invite(Invocation *call)
@@ -103,9 +104,11 @@ int verb_peer_invite(Invocation *call)
         const GOptionEntry entries[] = {
                 { "expires", 0, 0, G_OPTION_ARG_STRING, &options.expires, "For how long the line is good", "TIME" },
                 { "name", 0, 0, G_OPTION_ARG_STRING, &options.name, "What the other machine will be called here", "NAME" },
-                { "host-nqn", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.grant.host_nqns, "Whose commands it may have recorded", "NQN" },
+                { "host-nqn", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.grant.host_nqns, "Whose commands it may have recorded",
+                  "NQN" },
                 { "allow", 0, 0, G_OPTION_ARG_STRING, &options.grant.allow, "What it may do: observe or none", "WHAT" },
-                { "address", 0, 0, G_OPTION_ARG_STRING, &options.address, "Of this machine, as the host reaches it", "ADDRESS" },
+                { "address", 0, 0, G_OPTION_ARG_STRING, &options.address, "Of this machine, as the host reaches it",
+                  "ADDRESS" },
                 {},
         };
         g_autofree char *line = NULL, *path = NULL;

@@ -58,7 +58,8 @@ static void tell(NtprofPeer *peer, gboolean confirmed)
         if (error)
                 output_error("paired, but %s", error->message);
         if (!confirmed)
-                output_printf("Its administrator must still confirm this machine's host NQN, there:  ntprofctl peer confirm NAME\n"
+                output_printf("Its administrator must still confirm this machine's host NQN, there:  "
+                              "ntprofctl peer confirm NAME\n"
                               "(as root; 'ntprofctl peer list' has the NAME). Until then nothing is recorded there.\n");
 }
 

@@ -13,7 +13,8 @@ int verb_peer_test(Invocation *call)
         };
         g_autoptr(GError) error = NULL;
 
-        int status = verb_parse(call, entries, "Connects when there is no link yet. The exit status is 0 when the peer answers.", 1, 1);
+        int status = verb_parse(call, entries,
+                                "Connects when there is no link yet. The exit status is 0 when the peer answers.", 1, 1);
         if (status >= 0)
                 return status;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""org.ntprof1.Peers without a network, to test its clients: mock_peers.py BUS_ADDRESS. The peers below; each call of a method is
-written to standard output as a line of JSON, [method, arguments]."""
+"""org.ntprof1.Peers without a network, to test its clients: mock_peers.py BUS_ADDRESS. The peers below; each call of a method
+is written to standard output as a line of JSON, [method, arguments]."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ class Peers(Exported):
             "Listening": os.environ.get("MOCK_LISTENING", "[::]:4425").split()})
         info = Gio.DBusNodeInfo.new_for_xml(OBJECT_MANAGER_XML).lookup_interface(OBJECT_MANAGER)
         bus.register_object(ROOT, info, self.call, None, None)
-        self.add(Name="stor-a", Address="10.0.0.2:4425", Subsystems=SUBSYSTEMS, Connected=True, Streams=1, LastSeenUSec=1_700_000_000_000_000)
+        self.add(Name="stor-a", Address="10.0.0.2:4425", Subsystems=SUBSYSTEMS, Connected=True, Streams=1,
+                 LastSeenUSec=1_700_000_000_000_000)
         self.add(Name="host-a", ClaimedHostNqns=[HOST_NQN])
         self.add(Name="host-b", Origin="configured", HostNqns=["nqn.2026-01.org.example:b"], Allow="observe")
 

@@ -276,7 +276,8 @@ def there_is_no_peerd(_mock: Mocked) -> None:
 
 @tap.case
 def the_bus_says_no(_mock: Mocked) -> None:
-    policy = POLICY + f"""<policy context="default"> <deny send_destination="{mock_peers.NAME}" send_interface="{mock_peers.MANAGER}"/> </policy>"""
+    policy = POLICY + f"""<policy context="default">
+        <deny send_destination="{mock_peers.NAME}" send_interface="{mock_peers.MANAGER}"/> </policy>"""
     with private_bus(policy) as service:
         mock = Mocked(service, "[::]:4425")
         try:

@@ -18,7 +18,8 @@ NO_PEER, PEER_UNREACHABLE, INVITATION_INVALID, PEER_EXISTS = 14, 15, 18, 19
 
 def peer(machine: Machine, *arguments: str, status: int = 0) -> str:
     """What it prints; what goes wrong when a status is expected."""
-    env = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": machine.service.address, "NTPROF_PEERS_DIR": str(machine.peers_dir), "LC_ALL": "C.UTF-8"}
+    env = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": machine.service.address, "NTPROF_PEERS_DIR": str(machine.peers_dir),
+           "LC_ALL": "C.UTF-8"}
     done = subprocess.run([NTPROFCTL, "peer", *arguments], env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           timeout=PATIENCE, check=False)
     assert done.returncode == status, done
