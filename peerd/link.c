@@ -82,12 +82,16 @@ GVariant *np_link_facts(NpLink *link)
 
 void np_link_set_facts(NpLink *link, guint protocol, GVariant *facts)
 {
+        gboolean new = !link->facts || !g_variant_equal(link->facts, facts);
+
+        g_variant_ref(facts);
         g_clear_pointer(&link->facts, g_variant_unref);
-        link->facts = g_variant_ref(facts);
+        link->facts = facts;
         link->protocol = protocol;
         if (link->peer)
                 link->deadline = 0;
-        if (link->ops)
+        /* Hello can be said as often as one likes, and a file may be written of it. */
+        if (link->ops && new)
                 link->ops->met(link, link->ops_data);
 }
 

@@ -31,7 +31,7 @@ typedef struct {
          * pinned. */
         GVariant *(*facts)(gpointer data);
 
-        /* Hello was exchanged: np_link_facts() are new. Also for links that np_links_join_async() made, and for whom is not pinned. */
+        /* Hello was exchanged, and np_link_facts() are other than before. Also for links that np_links_join_async() made, and for whom is not pinned. */
         void (*met)(NpLink *link, gpointer data);
         /* The link is no more, or np_link_n_streams() is another. */
         void (*changed)(NpLink *link, gpointer data);

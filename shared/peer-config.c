@@ -270,6 +270,11 @@ static NpPeerConfig *parse(const char *name, const char *path, const char *text,
                             "'-', '_' and '.', not first '.' or '-', at most %d", path, shown, NP_PEER_NAME_MAX);
                 return NULL;
         }
+        /* What is wrong is told with parts of the text, and a message goes to people and over the bus. */
+        if (!g_utf8_validate(text, (gssize) size, NULL)) {
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: it is not UTF-8 text", path);
+                return NULL;
+        }
         if (!g_key_file_load_from_data(file, text, size, G_KEY_FILE_KEEP_TRANSLATIONS, error)) {
                 g_prefix_error(error, "%s: ", path);
                 return NULL;

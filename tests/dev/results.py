@@ -36,7 +36,7 @@ class Count:
         return self.passed + self.failed + self.skipped
 
 
-def _tap(output: str) -> Count | None:
+def count_tap(output: str) -> Count | None:
     """The top-level tests of a TAP output; None when it is none."""
     count = Count()
     planned = None
@@ -79,7 +79,7 @@ def count_one(entry: dict[str, Any]) -> Count:
     result = entry["result"]
     if result == "SKIP":
         return Count(skipped=1)
-    count = _tap(entry.get("stdout") or "") or _unittest(entry.get("stderr") or entry.get("stdout") or "")
+    count = count_tap(entry.get("stdout") or "") or _unittest(entry.get("stderr") or entry.get("stdout") or "")
     if result in _PASSED:
         return count if count and count.failed == 0 else Count(passed=1)
     count = count or Count()

@@ -11,10 +11,12 @@ import sys
 import time
 from pathlib import Path
 
-from results import SUMMARY, Count, count_log
+from results import SUMMARY, Count, count_log, count_tap
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SUITES = ("unit", "bus", "peer")
+_OTHERS = ("fuzz", "vm")                # not meson's
+_FUZZ_SECONDS = 20
 _KERNELS = ("6.1", "6.12")
 
 
@@ -34,6 +36,19 @@ def _meson(build: Path, suite: str | None) -> Count:
     if status != 0 and count.failed == 0:
         count += Count(failed=1)
     return count
+
+
+def _fuzz() -> Count:
+    """Run the fuzz targets for a short time; each is a test."""
+    _say(f"fuzz targets, {_FUZZ_SECONDS} s")
+    output = ""
+    with subprocess.Popen([_ROOT / "tests/fuzz/run.sh", str(_FUZZ_SECONDS)], stdout=subprocess.PIPE, text=True, errors="replace") as child:
+        assert child.stdout
+        for line in child.stdout:
+            print(line, end="", flush=True)
+            output += line
+    count = count_tap(output) or Count()
+    return count if child.returncode == 0 or count.failed else count + Count(failed=1)
 
 
 def _vm(build: Path, kernels: list[str]) -> Count:
@@ -72,12 +87,14 @@ def _run(parts: list[str], kernels: list[str], build: Path) -> dict[str, Count]:
     counts: dict[str, Count] = {}
     if not parts:
         counts["meson"] = _meson(build, None)
-    for suite in (part for part in parts if part != "vm"):
+    for suite in (part for part in parts if part not in _OTHERS):
         if suite in _suites(build):
             counts[suite] = _meson(build, suite)
         else:
             _say(f"meson tests: {suite}: this tree has none")
             counts[suite] = Count()
+    if not parts or "fuzz" in parts:
+        counts["fuzz"] = _fuzz()
     if not parts or "vm" in parts:
         counts["vm"] = _vm(build, kernels)
     return counts
@@ -85,12 +102,12 @@ def _run(parts: list[str], kernels: list[str], build: Path) -> dict[str, Count]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev test")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(_SUITES)} or vm; default: all")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(_SUITES)}, fuzz or vm; default: all")
     parser.add_argument("--kernel", action="append", dest="kernels", help="for vm; default: 6.1 and 6.12")
     arguments = parser.parse_args()
     for part in arguments.parts:
-        if part not in (*_SUITES, "vm"):
-            parser.error(f"{part}: not one of {', '.join(_SUITES)}, vm")
+        if part not in (*_SUITES, *_OTHERS):
+            parser.error(f"{part}: not one of {', '.join((*_SUITES, *_OTHERS))}")
     os.chdir(_ROOT)
     start = time.monotonic()
     build = Path(os.environ.get("NTPROF_BUILD", "build"))

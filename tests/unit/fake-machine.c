@@ -239,6 +239,15 @@ GVariant *machine_join(Machine *m, Machine *target, const char *fingerprint, con
         run_until(stored, &result, 20);
         joined = np_links_join_finish(m->links, result, &hello, error);
         g_assert_true((joined != NULL) == (hello != NULL));
+        if (hello) {
+                g_autofree const char **subsystems = NULL;
+                const char *machine;
+
+                /* what everybody may know who is invited, and no more */
+                g_assert_true(g_variant_lookup(hello, "machine", "&s", &machine) && g_variant_lookup(hello, "subsystems", "^a&s", &subsystems));
+                g_assert_cmpstr(machine, ==, target->name);
+                g_assert_null(subsystems[0]);
+        }
         return joined;
 }
 

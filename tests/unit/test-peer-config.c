@@ -156,10 +156,10 @@ static void test_bad_values(Fixture *f, gconstpointer data)
 
 static void test_bad_files(Fixture *f, gconstpointer data)
 {
-        static const char *const names[] = { "absent.conf", "empty.conf", "long.conf", "folder.conf", "-x.conf", "a b.conf" };
+        static const char *const names[] = { "absent.conf", "empty.conf", "long.conf", "folder.conf", "-x.conf", "a b.conf", "latin.conf" };
         g_autofree char *empty = put(f, "empty.conf", ""), *dash = put(f, "-x.conf", "[Peer]\n"), *blank = put(f, "a b.conf", "[Peer]\n");
         g_autofree char *many = g_strnfill(70 << 10, '\n'), *long_ = put(f, "long.conf", many);
-        g_autofree char *folder = g_build_filename(f->folder, "folder.conf", NULL);
+        g_autofree char *folder = g_build_filename(f->folder, "folder.conf", NULL), *latin = put(f, "latin.conf", "[Peer[\xe9]\n");
 
         g_assert_cmpint(g_mkdir(folder, 0755), ==, 0);
         for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -170,6 +170,7 @@ static void test_bad_files(Fixture *f, gconstpointer data)
                 g_assert_nonnull(error);
                 g_test_message("%s", error->message);
                 g_assert_true(g_str_has_prefix(error->message, path));
+                g_assert_true(g_utf8_validate(error->message, -1, NULL));
         }
 }
 

@@ -13,6 +13,7 @@
 #include "fake-machine.h"
 #include "peerd/error.h"
 #include "peerd/link-gate.h"
+#include "peerd/link-internal.h"
 
 #define LARGE ((1U << 20) + (64U << 10))
 
@@ -492,6 +493,164 @@ static int raw_result(Machine *m, const char *priority, gboolean with_certificat
         return raw.result;
 }
 
+typedef struct {
+        GAsyncResult *result;
+        gboolean done;
+} Answer;
+
+static void store_answer(GObject *source, GAsyncResult *result, gpointer data)
+{
+        ((Answer *) data)->result = g_object_ref(result);
+        ((Answer *) data)->done = TRUE;
+}
+
+static gboolean answered(gpointer data)
+{
+        return ((Answer *) data)->done;
+}
+
+static gboolean link_closed(gpointer data)
+{
+        return !np_link_is_open(data);
+}
+
+static GAsyncResult *wait_for(Answer *answer)
+{
+        GAsyncResult *result;
+
+        run_until(answered, answer, 5);
+        result = answer->result;
+        memset(answer, 0, sizeof(*answer));
+        return result;
+}
+
+static void test_asking(void)
+{
+        g_autoptr(Machine) a = machine_new("host-a"), b = machine_new("stor-b");
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpLink) link = NULL;
+        g_autoptr(GAsyncResult) hello = NULL, renewed = NULL, refused = NULL, forgotten = NULL, late = NULL;
+        Answer answer = { 0 };
+        gboolean pinned;
+        const char *machine;
+
+        pair(a, b);
+        link = machine_get(a, "stor-b", 5, &error);
+        g_assert_no_error(error);
+        b->facts = g_variant_ref_sink(g_variant_new_parsed("{'machine': <'renamed'>, 'software': <'two\nlines'>, 'subsystems': <7>}"));
+        np_link_hello_async(link, NULL, store_answer, &answer);
+        hello = wait_for(&answer);
+        g_assert_cmpuint(np_link_hello_finish(link, hello, &error), <, 5 * G_USEC_PER_SEC);
+        g_assert_no_error(error);
+        g_assert_true(g_variant_lookup(np_link_facts(link), "machine", "&s", &machine));
+        g_assert_cmpstr(machine, ==, "renamed");
+        g_assert_true(g_variant_lookup(np_link_facts(link), "software", "&s", &machine));
+        g_assert_cmpstr(machine, ==, "");
+        g_assert_cmpuint(a->met, ==, 2);
+        g_assert_cmpuint(b->met, ==, 1);
+
+        /* the administrator has fixed it: nothing changes, the link neither */
+        b->renewable = FALSE;
+        np_link_renew_async(link, np_identity_fingerprint(b->identity), NULL, store_answer, &answer);
+        refused = wait_for(&answer);
+        g_assert_true(np_link_renew_finish(link, refused, &pinned, &error));
+        g_assert_false(pinned);
+        g_assert_true(np_link_is_open(link));
+        b->renewable = TRUE;
+        np_link_renew_async(link, np_identity_fingerprint(b->identity), NULL, store_answer, &answer);
+        renewed = wait_for(&answer);
+        g_assert_true(np_link_renew_finish(link, renewed, &pinned, &error));
+        g_assert_true(pinned);
+        g_assert_cmpuint(b->renewed, ==, 2);
+        run_until(link_closed, link, 5);
+
+        g_clear_object(&link);
+        link = machine_get(a, "stor-b", 5, &error);
+        np_link_forget_async(link, NULL, store_answer, &answer);
+        forgotten = wait_for(&answer);
+        g_assert_true(np_link_forget_finish(link, forgotten, &error));
+        g_assert_no_error(error);
+        g_assert_cmpuint(b->forgotten, ==, 1);
+        run_until(link_closed, link, 5);
+        np_link_forget_async(link, NULL, store_answer, &answer);
+        late = wait_for(&answer);
+        g_assert_false(np_link_forget_finish(link, late, &error));
+        g_assert_error(error, NP_ERROR, NP_ERROR_PEER_UNREACHABLE);
+}
+
+/* Nothing is under way for long enough; and a stream is something. */
+static void test_idle(void)
+{
+        g_autoptr(Machine) a = machine_new("host-a"), b = machine_new("stor-b");
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpLink) link = NULL;
+        int fd;
+
+        pair(a, b);
+        fd = machine_open(a, "stor-b", &error);
+        g_assert_no_error(error);
+        link = g_object_ref(np_links_peek(a->links, "stor-b"));
+        link->idle_since -= 100 * G_USEC_PER_SEC;
+        run_for(1.5);
+        g_assert_true(np_link_is_open(link));
+        close(fd);
+        run_for(0.3);
+        g_assert_cmpuint(np_link_n_streams(link), ==, 0);
+        link->idle_since -= 58 * G_USEC_PER_SEC;
+        run_for(0.5);
+        g_assert_true(np_link_is_open(link));
+        link->idle_since -= 3 * G_USEC_PER_SEC;
+        run_until(link_closed, link, 2);
+        /* and anew when it is needed */
+        g_clear_object(&link);
+        link = machine_get(a, "stor-b", 5, &error);
+        g_assert_no_error(error);
+}
+
+/* Who is invited and stays. */
+static void test_short_life(void)
+{
+        g_autoptr(Machine) m = machine_new("stor-b");
+        Stranger s = { 0 };
+        NpLink *link;
+
+        m->invited = TRUE;
+        stranger_init(&s, m);
+        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+        run_for(1.2);
+        link = np_links_peek(m->links, NULL);
+        g_assert_nonnull(link);
+        g_assert_cmpint(link->deadline - g_get_monotonic_time(), <, 30 * G_USEC_PER_SEC);
+        link->deadline -= 30 * G_USEC_PER_SEC;
+        run_until(is_set, &s.closed, 2);
+        stranger_clear(&s);
+}
+
+/* More Data() than the credits allow: that stream ends, and nothing else. */
+static void test_beyond_credits(void)
+{
+        g_autoptr(Machine) m = machine_new("stor-b");
+        g_autoptr(GError) error = NULL;
+        Stranger s = { 0 };
+
+        machine_pin(m, m, FALSE);
+        stranger_init(&s, m);
+        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "OpenTarget", g_variant_new("(@a{sv})", request_new()));
+        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "OpenTarget", g_variant_new("(@a{sv})", request_new()));
+        run_for(0.3);
+        g_assert_cmpuint(m->n_targets, ==, 2);
+        for (guint i = 0; i < 5; i++)
+                stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1 << 20));
+        g_assert_cmpuint(np_links_n_streams(m->links, "stor-b"), ==, 2);
+        g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL,
+                               replied, &error);
+        run_until(has_error, &error, 5);
+        g_assert_cmpuint(np_links_n_streams(m->links, "stor-b"), ==, 1);
+        g_assert_false(s.closed);
+        stranger_clear(&s);
+}
+
 static void test_tls(void)
 {
         g_autoptr(Machine) m = machine_new("stor-b");
@@ -527,6 +686,10 @@ int main(int argc, char **argv)
         g_test_add_func("/peerd/link/oversized", test_oversized);
         g_test_add_func("/peerd/link/too-many-calls", test_too_many_calls);
         g_test_add_func("/peerd/link/forget-renew", test_forget_renew);
+        g_test_add_func("/peerd/link/asking", test_asking);
+        g_test_add_func("/peerd/link/idle", test_idle);
+        g_test_add_func("/peerd/link/short-life", test_short_life);
+        g_test_add_func("/peerd/link/beyond-credits", test_beyond_credits);
         g_test_add_func("/peerd/link/tls", test_tls);
         return g_test_run();
 }

@@ -32,8 +32,8 @@ EXPECTED = [
 ]
 
 # The texts themselves, data, and lists of names.
-WITHOUT = ["LICENSES/*", "tests/fixtures/*", "*.json", ".gitignore", "client/libntprof/libntprof.map", "tests/dev/packages",
-           "tests/vm/bed/guest/modules", "tests/vm/bed/guest/packages", "tests/vm/bed/README.md"]
+WITHOUT = ["LICENSES/*", "tests/fixtures/*", "tests/fuzz/corpus/*", "*.json", ".gitignore", "client/libntprof/libntprof.map",
+           "tests/dev/packages", "tests/vm/bed/guest/modules", "tests/vm/bed/guest/packages", "tests/vm/bed/README.md"]
 
 
 def defect(name: str, text: str) -> str | None:
