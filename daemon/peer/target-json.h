@@ -4,7 +4,7 @@
 
 #include "../session/backend.h"
 
-/* Of the hooks, those of the target's side. */
+/* Of the hooks, those of the target's side, at most WIRE_FACTS_HOOKS_MAX. Each text is cut so that it fits into a frame. */
 char *target_facts_json(const Backend *backend, const CaptureHook *hooks, unsigned n_hooks);
 /* code: NTPROF_ERROR_NONE when nothing failed; message may be NULL. */
 char *target_ended_json(NtprofError code, const char *message);

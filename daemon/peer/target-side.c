@@ -133,6 +133,14 @@ static void gone(TargetSide *t, const char *format, ...)
         (void) sd_event_add_defer(t->event, &t->gone_source, on_gone, t);
 }
 
+static void link_lost(TargetSide *t, int r)
+{
+        if (r == -EPIPE || r == -ECONNRESET)
+                gone(t, "the host went away");
+        else
+                gone(t, "the link was lost: %s", g_strerror(-r));
+}
+
 /* What waits for the link, and what is waited for from it. While it attaches, nothing may be said to it yet. */
 static void update_events(TargetSide *t)
 {
@@ -154,7 +162,7 @@ static void flush(TargetSide *t)
                 return;
         r = wire_writer_flush(t->writer, t->fd);
         if (r < 0)
-                gone(t, "the link was lost: %s", g_strerror(-r));
+                link_lost(t, r);
         else if (r == 0 && t->state == CLOSING)
                 gone(t, "ended as the host asked");
         else
@@ -192,11 +200,11 @@ static void end(TargetSide *t)
         t->state = CLOSING;
         release_capture(t);
         wire_writer_add(t->writer, WIRE_ENDED, json, strlen(json));
+        flush(t);
         t->pending = wire_writer_pending(t->writer);
         t->pending_usec = monotonic_usec();
-        if (arm_tick(t, TICK_USEC, on_closing) < 0)
+        if (t->state == CLOSING && arm_tick(t, TICK_USEC, on_closing) < 0)
                 gone(t, "no timer");
-        flush(t);
 }
 
 static void fail(TargetSide *t, NtprofError code, const char *format, ...) _printf_(3, 4);
@@ -456,7 +464,7 @@ static void read_frames(TargetSide *t)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
         if (n <= 0) {
-                gone(t, n < 0 ? "the link was lost: %s" : "the host went away%s", n < 0 ? g_strerror(errno) : "");
+                link_lost(t, n < 0 ? -errno : -EPIPE);
                 return;
         }
 
@@ -497,10 +505,6 @@ static void on_attached(int r, const char *why, void *userdata)
         }
         n = t->capture->ops->get_hooks(t->capture, &hooks);
         json = target_facts_json(t->backend, hooks, n);
-        if (strlen(json) > WIRE_FRAME_MAX) {
-                fail(t, NTPROF_ERROR_CAPTURE_FAILED, "what it is called is too long to be told");
-                return;
-        }
         if (t->grant.max_usec > 0 && set_limit(t, t->grant.max_usec, t->grant.limit) < 0) {
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "no timer");
                 return;
