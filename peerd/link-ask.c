@@ -15,6 +15,7 @@
 static GError *failed(NpLink *link, GError *error)
 {
         const char *who = link->peer ?: link->address;
+        g_autofree char *said_by = g_strdup_printf("%s: ", who);
         GError *ours;
 
         if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
@@ -24,7 +25,8 @@ static GError *failed(NpLink *link, GError *error)
 
                 g_dbus_error_strip_remote_error(error);
                 message = np_args_message(error->message);
-                ours = g_error_new(NP_ERROR, error->domain == NP_ERROR ? error->code : NP_ERROR_PEER_REFUSED, "%s: %s", who, message);
+                ours = g_error_new(NP_ERROR, error->domain == NP_ERROR ? error->code : NP_ERROR_PEER_REFUSED, "%s%s",
+                                   g_str_has_prefix(message, said_by) ? "" : said_by, message);
         } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)) {
                 ours = g_error_new(NP_ERROR, NP_ERROR_PEER_UNREACHABLE, "%s (%s) does not answer", who, link->address);
         } else {

@@ -119,11 +119,14 @@ bool remote_ended_parse(const void *json, size_t size, NtprofError *ret_code, ch
                 *ret_why = "how it ended cannot be read";
                 return false;
         }
-        if (JSON_NODE_HOLDS_NULL(json_object_get_member(root, "error")))
+        message = get_string(root, "message");
+        if (JSON_NODE_HOLDS_NULL(json_object_get_member(root, "error"))) {
+                /* Nothing failed; a message says who else ended it, a limit. */
+                *ret_message = message && *message ? text_printable(message, MESSAGE_MAX_BYTES) : NULL;
                 return true;
+        }
 
         name = get_string(root, "error");
-        message = get_string(root, "message");
         /* An error that this version does not know is one all the same. */
         *ret_code = name ? ntprof_error_by_name(name) : NTPROF_ERROR_NONE;
         if (*ret_code == NTPROF_ERROR_NONE)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
+import make_replay  # noqa: E402
 from service import PATIENCE, PROPERTIES, ROOT, Client, Service, errors_of, wait_until  # noqa: E402, F401
 from gi.repository import Gio, GLib  # noqa: E402
 
@@ -46,7 +47,6 @@ class Machine:
         self.client = self.service.client()
         self.peerd: subprocess.Popen | None = None
         self.port = 0           # kept, so that it is the same after a restart
-        self.log = ""
 
     # ---- the daemon
 
@@ -69,9 +69,13 @@ class Machine:
         if self.listens and self.port == 0:
             self.port = int(self.get(ROOT, MANAGER, "Listening")[0].rpartition(":")[2])
 
+    def start_ntprofd(self, recording: make_replay.Recording, speed: float = 4) -> None:
+        self.service.start(recording, speed=speed, arguments=("--peers-dir", self.peers_dir))
+
     def text(self) -> str:
         """What ntprof-peerd wrote to its log."""
-        return (self.folder / "peerd.log").read_text()
+        log = self.folder / "peerd.log"
+        return log.read_text() if log.exists() else ""
 
     def stop(self) -> None:
         """End it; it must do so cleanly."""
@@ -194,12 +198,13 @@ class Pair:
 
 
 @contextlib.contextmanager
-def strangers() -> Iterator[Pair]:
-    """Both run, and know nothing of each other. What they were asked for, and by whom, must leave no defect in their logs."""
+def strangers(start: bool = True) -> Iterator[Pair]:
+    """Both run (or will), and know nothing of each other. What they were asked for, and by whom, must leave no defect in their logs."""
     with tempfile.TemporaryDirectory(prefix="ntprof-") as folder:
         pair = Pair(Path(folder))
         try:
-            pair.start()
+            if start:
+                pair.start()
             yield pair
         except BaseException:
             for machine in (pair.target, pair.host, *pair.more):
