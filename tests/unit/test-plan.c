@@ -297,6 +297,34 @@ static void test_programs(void)
         }
 }
 
+/* For another machine: nothing of the host's side is planned, opened or told. */
+static void test_target_alone(void)
+{
+        CaptureConfig config = { .n_target_filters = 1 };
+        CaptureHandlers handlers = {};
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(releases); i++) {
+                g_autoptr(JsonNode) node = load(releases[i]);
+                HookPlan *plan = plan_of(node, HOOK_SIDE_TARGET);
+                const CaptureHook *hooks;
+                Capture *capture;
+                unsigned n;
+
+                g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, NULL));
+                g_assert_cmpint(capture_bpf_new(plan, &config, &handlers, &capture), ==, 0);
+                n = capture->ops->get_hooks(capture, &hooks);
+                g_assert_cmpuint(n, ==, plan->choices->len);
+                g_assert_cmpuint(n, >, 0);
+                for (unsigned j = 0; j < n; j++)
+                        g_assert_true(hooks[j].target);
+                g_assert_cmpint(capture->ops->drain(capture), ==, 0);
+                g_assert_cmpint(capture->ops->get_fd(capture), ==, -1);
+                capture->ops->detach(capture);
+                capture->ops->free(capture);
+                hook_plan_free(plan);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -309,6 +337,7 @@ int main(int argc, char **argv)
         g_test_add_func("/plan/no-module-btf", test_no_module_btf);
         g_test_add_func("/plan/table", test_table);
         g_test_add_func("/plan/programs", test_programs);
+        g_test_add_func("/plan/target-alone", test_target_alone);
         g_test_add_func("/inventory/round-trip", test_round_trip);
         g_test_add_func("/inventory/hostile", test_hostile_inventory);
         return g_test_run();
