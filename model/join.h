@@ -18,9 +18,9 @@ typedef enum {
         NP_UNJOINED_COUNT,
 } NpUnjoined;
 
-/* offset: bounds of (target clock - host clock) at the time of a joined command. target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. threshold is the
- * lower of those in force on the two sides, as far as known: what the command weighs. Every host record comes exactly once,
- * in no particular order. */
+/* target is NULL for a command that was not joined; why then says the reason, else it is NP_UNJOINED_COUNT. threshold is the
+ * lower of those in force on the two sides, as far as known: what the command weighs. offset: of a joined command, bounds of
+ * (target clock - host clock) at its time. Every host record comes exactly once, in no particular order. */
 typedef void (*NpJoinFunc)(const struct np_host_record *host, const struct np_target_record *target, NpUnjoined why,
                            guint32 threshold, NpInterval offset, gpointer data);
 
@@ -50,8 +50,9 @@ void np_join_target_synced(NpJoin *join, guint64 target_ns, guint64 host_ns);
 void np_join_target_ended(NpJoin *join);
 
 /* Joins the commands that ended before host_ns (host clock; all records of both sides up to then have been added), in windows
- * of at most 1 s, but none that a target which syncs may still send a record of. A host record that comes later all the same is joined by the next call, as target records without a partner
- * are kept for 5 s; a target record that comes later is too late. np_join_finish() joins all the rest. */
+ * of at most 1 s, but none of which a target that syncs may still send a record. A host record that comes later all the same
+ * is joined by the next call, as target records without a partner are kept for 5 s; a target record that comes later is too
+ * late. np_join_finish() joins all the rest. */
 void np_join_advance(NpJoin *join, guint64 host_ns);
 void np_join_finish(NpJoin *join);
 

@@ -225,12 +225,21 @@ static void append_bar(GString *out, double mean_ns, double largest_ns)
                 g_string_append_c(out, '#');
 }
 
+static gboolean has_unrecorded_path(const NpReport *report, const NpReportGroup *group)
+{
+        for (guint i = 0; i < report->facts->paths->len; i++)
+                if (np_report_path_is_of_group(report, i, group) && ((NpReportPath *) report->facts->paths->pdata[i])->target < 0)
+                        return TRUE;
+        return FALSE;
+}
+
 static char *describe_target_side(const NpReport *report, const NpReportGroup *group)
 {
         const char *reason = np_report_no_target_reason(report, group);
 
         if (!group->with_target && !reason)
-                return g_strdup("without the target's side (losses are below)");
+                return g_strdup_printf("without the target's side (%slosses are below)",
+                                       has_unrecorded_path(report, group) ? "not recorded of all paths; " : "");
         if (!group->with_target)
                 /* The first clause; the header has it all. */
                 return g_strdup_printf("without the target's side (%.*s)", (int) strcspn(reason, ";"), reason);

@@ -279,7 +279,7 @@ void np_report_free(NpReport *report)
         g_free(report);
 }
 
-static gboolean is_of_group(const NpReport *report, guint path, const NpReportGroup *group)
+gboolean np_report_path_is_of_group(const NpReport *report, guint path, const NpReportGroup *group)
 {
         const NpReportPath *p = report->facts->paths->pdata[path];
 
@@ -293,7 +293,7 @@ const char *np_report_no_target_reason(const NpReport *report, const NpReportGro
         for (guint i = 0; i < report->facts->paths->len; i++) {
                 const NpReportPath *path = report->facts->paths->pdata[i];
 
-                if (!is_of_group(report, i, group))
+                if (!np_report_path_is_of_group(report, i, group))
                         continue;
                 if (path->target >= 0)
                         return NULL;
@@ -306,7 +306,7 @@ const char *np_report_no_target_reason(const NpReport *report, const NpReportGro
 const char *np_report_transport(const NpReport *report, const NpReportGroup *group)
 {
         for (guint i = 0; i < report->facts->paths->len; i++)
-                if (is_of_group(report, i, group))
+                if (np_report_path_is_of_group(report, i, group))
                         return ((const NpReportPath *) report->facts->paths->pdata[i])->transport;
         return NULL;
 }

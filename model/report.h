@@ -134,10 +134,10 @@ typedef struct {
         GPtrArray *components;          /* of NpReportComponent */
 } NpReportStage;
 
-/* One table. Commands of one operation, size and namespace, or path, have one or two: of those with both sides' records and of those
- * without the target's. When there are both, commands, rate_per_s and sampled of the first are of all commands of the kind, as
- * the joined ones stand for them; the second (part_of_other) counts its own share of them once more. So the numbers of all
- * commands are the sums over the groups that are not part_of_other. */
+/* One table. Commands of one operation, size and namespace (or path) have one or two: of those with both sides' records and of
+ * those without the target's. When there are both, commands, rate_per_s and sampled of the first are of all commands of the
+ * kind, as the joined ones stand for them; the second (part_of_other) counts its own share of them once more. So the numbers
+ * of all commands are the sums over the groups that are not part_of_other. */
 typedef struct {
         char *op;                       /* "read", "write", "flush", ... : np_opcode_name() */
         guint64 size_bytes;             /* 0 where the operation has no length; a power-of-two bucket's upper end when bucketed */
@@ -177,6 +177,9 @@ NpReportTarget *np_report_target_new(const char *name, const char *kernel, const
 NpReportComponent *np_report_component_new(NpComponent component, double mean_ns, const char *reason);
 NpReportStage *np_report_stage_new(NpStage stage);
 NpReportGroup *np_report_group_new(const char *op, const char *namespace_name);
+
+/* Whether the group is of that path, or of its namespace. */
+gboolean np_report_path_is_of_group(const NpReport *report, guint path, const NpReportGroup *group);
 
 /* Why no target recorded the group's side, of its path or of the first path of its namespace; NULL when the target of one of its
  * paths did. */

@@ -281,7 +281,7 @@ void np_stage_one_way(const struct np_host_record *host, const struct np_target_
         gint64 request = (gint64) target->t[NP_T1] - (gint64) host->h[NP_H3] - middle + (gint64) host->blocked_submit_ns;
         gint64 response = (gint64) host->h[NP_H6] - (gint64) target->t[NP_T9] + middle;
 
-        /* Data in the capsule are a part of the request. With an R2T, blocked_ns is one sum for its sending and the response's. */
+        /* Data in the capsule are a part of the request. blocked_ns is one sum for the sending of an R2T and of the response. */
         if (!r2t) {
                 request += (gint64) target->fetch_ns;
                 response += (gint64) target->blocked_ns;

@@ -108,7 +108,7 @@ typedef struct {
         gint64 tag_wait_ns;             /* H1 - H0, part of host_block: not in what diskstats counts */
         gint64 component_ns[NP_COMPONENT_COUNT];
         guint32 components_known;       /* bit 1 << NpComponent */
-        gint64 margin_ns;               /* by which the one-way components can be off: one is too long by what the other is too short */
+        gint64 margin_ns;               /* by which the one-way components can be off, one up by what the other is down */
 } NpStageTimes;
 
 void np_stage_times(const struct np_host_record *host, const struct np_target_record *target, NpStageTimes *ret);
