@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stream for a GDBusConnection, around a TLS connection (not a socket's: GDBus takes shortcuts when it sees one): reading fails
- * before GDBus has seen the header of a message that message-bounds.h does not allow. Closing it closes the other.
+ * A stream for a GDBusConnection, around a TLS connection (not a socket's: GDBus takes shortcuts when it sees one): reading
+ * fails before GDBus has seen the header of a message that message-bounds.h does not allow. Closing it closes the other.
  */
 #pragma once
 

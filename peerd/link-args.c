@@ -140,7 +140,8 @@ GVariant *np_args_request(GVariant *request, GError **error)
                         g_autofree char *quoted = np_error_quote(key);
 
                         g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "%s: %s", quoted,
-                                    known ? "has a wrong type or value" : "there is no such option: one of the two machines has another version");
+                                    known ? "has a wrong type or value" :
+                                            "there is no such option: one of the two machines has another version");
                         g_variant_unref(value);
                         return NULL;
                 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dictionaries that come from another machine, checked. Each function returns a new one that has the known keys only, of the
- * right types, and text that can be printed and is of bounded size: nothing of what was received is handed on as it came.
+ * The dictionaries that come from another machine, checked. Each function returns a new one that has the known keys only, of
+ * the right types, and text that can be printed and is of bounded size: nothing of what was received is handed on as it came.
  */
 #pragma once
 

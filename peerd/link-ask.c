@@ -65,8 +65,9 @@ static void answered(GObject *source, GAsyncResult *result, gpointer data)
                 g_task_return_error(task, failed(link, error));
 }
 
-static GTask *ask(NpLink *link, const char *method, GVariant *arguments, const char *reply, int timeout_msec, GCancellable *cancellable,
-                  void (*answer)(NpLink *link, GVariant *reply, GTask *task), GAsyncReadyCallback callback, gpointer data)
+static GTask *ask(NpLink *link, const char *method, GVariant *arguments, const char *reply, int timeout_msec,
+                  GCancellable *cancellable, void (*answer)(NpLink *link, GVariant *reply, GTask *task),
+                  GAsyncReadyCallback callback, gpointer data)
 {
         GTask *task = g_task_new(link, cancellable, callback, data);
         Asked *asked = g_new0(Asked, 1);
@@ -109,8 +110,8 @@ void np_link_hello_async(NpLink *link, GCancellable *cancellable, GAsyncReadyCal
         g_autoptr(GVariant) none = g_variant_ref_sink(g_variant_new("a{sv}", NULL));
         /* Whom this machine does not know yet it tells less. */
         g_autoptr(GVariant) shown = link->peer ? np_args_facts(facts ?: none) : np_args_facts_public(facts ?: none);
-        GTask *task = ask(link, "Hello", g_variant_new("(uu@a{sv})", NP_LINK_PROTOCOL_MIN, NP_LINK_PROTOCOL_MAX, shown), "(ua{sv})", CALL_MSEC,
-                          cancellable, hello_answer, callback, data);
+        GTask *task = ask(link, "Hello", g_variant_new("(uu@a{sv})", NP_LINK_PROTOCOL_MIN, NP_LINK_PROTOCOL_MAX, shown),
+                          "(ua{sv})", CALL_MSEC, cancellable, hello_answer, callback, data);
 
         ((Asked *) g_task_get_task_data(task))->our_facts = g_variant_ref(shown);
 }
@@ -135,13 +136,14 @@ static void open_answer(NpLink *link, GVariant *reply, GTask *task)
         }
         if (!np_tunnel_take_number(link->tunnel, number)) {
                 np_link_abort(link, "it gave a stream a wrong number");
-                g_task_return_new_error(task, NP_ERROR, NP_ERROR_PEER_UNREACHABLE, "%s gave a stream a wrong number", link->peer);
+                g_task_return_new_error(task, NP_ERROR, NP_ERROR_PEER_UNREACHABLE, "%s gave a stream a wrong number",
+                                        link->peer);
                 return;
         }
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
                 np_tunnel_refuse(link->tunnel, number, "no socket");
-                g_task_return_new_error(task, NP_ERROR, NP_ERROR_CAPTURE_FAILED, "a socket for the stream of %s: %s", link->peer,
-                                        g_strerror(errno));
+                g_task_return_new_error(task, NP_ERROR, NP_ERROR_CAPTURE_FAILED, "a socket for the stream of %s: %s",
+                                        link->peer, g_strerror(errno));
                 return;
         }
         if (!np_tunnel_add(link->tunnel, number, pair[0], &error)) {
@@ -153,7 +155,8 @@ static void open_answer(NpLink *link, GVariant *reply, GTask *task)
         g_task_return_int(task, pair[1]);
 }
 
-void np_link_open_target_async(NpLink *link, GVariant *request, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
+void np_link_open_target_async(NpLink *link, GVariant *request, GCancellable *cancellable, GAsyncReadyCallback callback,
+                               gpointer data)
 {
         ask(link, "OpenTarget", g_variant_new("(@a{sv})", request), "(t)", OPEN_MSEC, cancellable, open_answer, callback, data);
 }
@@ -171,7 +174,8 @@ static void renew_answer(NpLink *link, GVariant *reply, GTask *task)
         g_task_return_int(task, pinned);
 }
 
-void np_link_renew_async(NpLink *link, const char *fingerprint, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
+void np_link_renew_async(NpLink *link, const char *fingerprint, GCancellable *cancellable, GAsyncReadyCallback callback,
+                         gpointer data)
 {
         ask(link, "Renew", g_variant_new("(s)", fingerprint), "(b)", CALL_MSEC, cancellable, renew_answer, callback, data);
 }
@@ -207,10 +211,11 @@ static void join_answer(NpLink *link, GVariant *reply, GTask *task)
         g_task_return_pointer(task, np_args_joined(raw), (GDestroyNotify) g_variant_unref);
 }
 
-void np_link_join_async(NpLink *link, const char *code, GVariant *facts, GCancellable *cancellable, GAsyncReadyCallback callback,
-                        gpointer data)
+void np_link_join_async(NpLink *link, const char *code, GVariant *facts, GCancellable *cancellable,
+                        GAsyncReadyCallback callback, gpointer data)
 {
-        ask(link, "Join", g_variant_new("(s@a{sv})", code, facts), "(a{sv})", CALL_MSEC, cancellable, join_answer, callback, data);
+        ask(link, "Join", g_variant_new("(s@a{sv})", code, facts), "(a{sv})", CALL_MSEC, cancellable, join_answer, callback,
+            data);
 }
 
 GVariant *np_link_join_finish(NpLink *link, GAsyncResult *result, GError **error)

@@ -73,7 +73,8 @@ static void join(NpLink *link, GVariant *arguments, GDBusMethodInvocation *invoc
         const char *code;
 
         if (link->outgoing) {
-                g_dbus_method_invocation_return_error_literal(invocation, NP_ERROR, NP_ERROR_PEER_REFUSED, "only who has connected can join");
+                g_dbus_method_invocation_return_error_literal(invocation, NP_ERROR, NP_ERROR_PEER_REFUSED,
+                                                              "only who has connected can join");
                 return;
         }
         g_variant_get(arguments, "(&s@a{sv})", &code, &raw);
@@ -94,7 +95,8 @@ static void target_opened(GObject *source, GAsyncResult *result, gpointer data)
                 np_error_return(call->invocation, error);
         } else if (!link->tunnel) {
                 close((int) fd);
-                g_dbus_method_invocation_return_error_literal(call->invocation, G_IO_ERROR, G_IO_ERROR_CLOSED, "the link is closed");
+                g_dbus_method_invocation_return_error_literal(call->invocation, G_IO_ERROR, G_IO_ERROR_CLOSED,
+                                                              "the link is closed");
         } else if (number = np_tunnel_number(link->tunnel), !np_tunnel_add(link->tunnel, number, (int) fd, &error)) {
                 np_error_return(call->invocation, error);
         } else {
@@ -145,7 +147,8 @@ static void renew(NpLink *link, GVariant *arguments, GDBusMethodInvocation *invo
 
         g_variant_get(arguments, "(&s)", &fingerprint);
         if (!np_fingerprint_valid(fingerprint)) {
-                g_dbus_method_invocation_return_error_literal(invocation, NP_ERROR, NP_ERROR_INVALID_OPTION, "not a fingerprint");
+                g_dbus_method_invocation_return_error_literal(invocation, NP_ERROR, NP_ERROR_INVALID_OPTION,
+                                                              "not a fingerprint");
                 return;
         }
         pinned = link->ops->renew(link, fingerprint, link->ops_data);
@@ -203,7 +206,7 @@ static const GDBusInterfaceVTable vtable = { .method_call = method_call };
 
 gboolean np_link_serve(NpLink *link, GError **error)
 {
-        link->object = g_dbus_connection_register_object(link->bus, NP_LINK_PATH, np_dbus_internal_peer_interface_info(), &vtable, link, NULL,
-                                                         error);
+        link->object = g_dbus_connection_register_object(link->bus, NP_LINK_PATH, np_dbus_internal_peer_interface_info(),
+                                                         &vtable, link, NULL, error);
         return link->object > 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What gets through from the other side of a link: calls of org.ntprof1.internal.Peer with the right arguments, and replies. GDBus
- * would also answer for interfaces of its own; and it queues whatever comes, so no more than NP_GATE_CALLS_MAX calls
- * are let in without an answer. Works in GDBus' thread, before anything is queued.
+ * What gets through from the other side of a link: calls of org.ntprof1.internal.Peer with the right arguments, and replies.
+ * GDBus would also answer for interfaces of its own; and it queues whatever comes, so no more than NP_GATE_CALLS_MAX calls are
+ * let in without an answer. Works in GDBus' thread, before anything is queued.
  */
 #pragma once
 

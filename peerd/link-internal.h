@@ -34,7 +34,8 @@ struct _NpLink {
         GSource *closer;
 };
 
-/* gone() is called once, when it is closed; both it and ops not after np_link_orphan(). The link holds itself until it is closed. */
+/* gone() is called once, when it is closed; both it and ops not after np_link_orphan(). The link holds itself until it is
+ * closed. */
 NpLink *np_link_new(const NpSecured *secured, const char *peer, gboolean outgoing, const NpLinksOps *ops, gpointer ops_data,
                     void (*gone)(NpLink *link, gpointer links), gpointer links);
 /* Closes at once, and forgets ops. */
@@ -49,8 +50,8 @@ void np_link_set_facts(NpLink *link, guint protocol, GVariant *facts);
 gboolean np_link_serve(NpLink *link, GError **error);
 
 /* internal.Peer.Join() */
-void np_link_join_async(NpLink *link, const char *code, GVariant *facts, GCancellable *cancellable, GAsyncReadyCallback callback,
-                        gpointer data);
+void np_link_join_async(NpLink *link, const char *code, GVariant *facts, GCancellable *cancellable,
+                        GAsyncReadyCallback callback, gpointer data);
 GVariant *np_link_join_finish(NpLink *link, GAsyncResult *result, GError **error);
 
 G_END_DECLS

@@ -117,7 +117,8 @@ static void over(NpLink *link)
         if (link->closed)
                 return;
         link->closed = TRUE;
-        g_info("link with %s (%s): closed%s%s", link->peer ?: link->fingerprint, link->address, link->reason ? ": " : "", link->reason ?: "");
+        g_info("link with %s (%s): closed%s%s", link->peer ?: link->fingerprint, link->address, link->reason ? ": " : "",
+               link->reason ?: "");
         source_clear(&link->timer);
         source_clear(&link->closer);
         g_signal_handlers_disconnect_by_data(link->bus, link);
@@ -138,7 +139,8 @@ static void bus_closed(GDBusConnection *bus, gboolean remote_vanished, GError *e
 
         /* GDBus' words for an end of file are of another world. */
         if (!link->reason)
-                link->reason = g_strdup(!error || g_error_matches(error, G_IO_ERROR, G_IO_ERROR_FAILED) ? "by the other side" : error->message);
+                link->reason = g_strdup(!error || g_error_matches(error, G_IO_ERROR, G_IO_ERROR_FAILED) ? "by the other side" :
+                                                                                                          error->message);
         over(link);
 }
 

@@ -13,7 +13,8 @@ G_BEGIN_DECLS
 #define NP_TYPE_LINK (np_link_get_type())
 G_DECLARE_FINAL_TYPE(NpLink, np_link, NP, LINK, GObject)
 
-/* Of the other machine. peer: its name here, NULL: its certificate is not pinned (as long as the link lives, also when Join pinned it). */
+/* Of the other machine. peer: its name here, NULL: its certificate is not pinned (as long as the link lives, also when Join
+ * pinned it). */
 const char *np_link_peer(NpLink *link);
 const char *np_link_fingerprint(NpLink *link);
 /* Its end of the connection: "10.0.0.1:40312". */
@@ -36,11 +37,14 @@ void np_link_hello_async(NpLink *link, GCancellable *cancellable, GAsyncReadyCal
 guint64 np_link_hello_finish(NpLink *link, GAsyncResult *result, GError **error);
 
 /* internal.Peer.OpenTarget(): returns one end of a SOCK_STREAM pair, -1: error. */
-void np_link_open_target_async(NpLink *link, GVariant *request, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
+void np_link_open_target_async(NpLink *link, GVariant *request, GCancellable *cancellable, GAsyncReadyCallback callback,
+                               gpointer data);
 int np_link_open_target_finish(NpLink *link, GAsyncResult *result, GError **error);
 
-/* internal.Peer.Renew(): *pinned FALSE: the administrator there has fixed the old one. The other side closes the link afterwards. */
-void np_link_renew_async(NpLink *link, const char *fingerprint, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
+/* internal.Peer.Renew(): *pinned FALSE: the administrator there has fixed the old one. The other side closes the link
+ * afterwards. */
+void np_link_renew_async(NpLink *link, const char *fingerprint, GCancellable *cancellable, GAsyncReadyCallback callback,
+                         gpointer data);
 gboolean np_link_renew_finish(NpLink *link, GAsyncResult *result, gboolean *pinned, GError **error);
 
 /* internal.Peer.Forget() */

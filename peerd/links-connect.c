@@ -127,21 +127,25 @@ static void explain(Attempt *attempt, const GError *error)
 
         if (g_error_matches(error, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE)) {
                 if (attempt->peer)
-                        attempt_fail(attempt, NP_ERROR_PEER_UNREACHABLE,
-                                     "what answers at %s is not %s: %s; if that machine has made itself a new identity, pair with it again",
-                                     attempt->address, who, error->message);
+                        attempt_fail(
+                                attempt, NP_ERROR_PEER_UNREACHABLE,
+                                "what answers at %s is not %s: %s; if it has made itself a new identity, pair with it again",
+                                attempt->address, who, error->message);
                 else
                         attempt_fail(attempt, NP_ERROR_INVITATION_INVALID,
-                                     "what answers at %s has not the fingerprint of the invitation; the code was not sent", attempt->address);
+                                     "what answers at %s has not the fingerprint of the invitation; the code was not sent",
+                                     attempt->address);
         } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED)) {
                 if (attempt->peer)
-                        attempt_fail(attempt, NP_ERROR_PEER_REFUSED,
-                                     "%s (%s) closed the connection: it does not know this machine's certificate; pair the two again", who,
-                                     attempt->address);
+                        attempt_fail(
+                                attempt, NP_ERROR_PEER_REFUSED,
+                                "%s (%s) closed the connection: it does not know this machine's certificate; pair them again",
+                                who, attempt->address);
                 else
-                        attempt_fail(attempt, NP_ERROR_INVITATION_INVALID,
-                                     "%s lets in nobody who is not paired: the invitation has expired or was used; ask for another",
-                                     attempt->address);
+                        attempt_fail(
+                                attempt, NP_ERROR_INVITATION_INVALID,
+                                "%s lets in nobody who is not paired: the invitation has expired or was used; get another",
+                                attempt->address);
         } else {
                 attempt_fail(attempt, NP_ERROR_PEER_UNREACHABLE, "%s at %s: %s", who, attempt->address, error->message);
         }
@@ -198,8 +202,9 @@ static void connected(GObject *source, GAsyncResult *result, gpointer data)
                 attempt_fail(attempt, NP_ERROR_PEER_UNREACHABLE, "ended");
                 return;
         }
-        np_tls_secure_async(g_socket_connection_get_socket(connection), FALSE, attempt->links->ops->certificate(attempt->links->data), expected,
-                            attempt, attempt->cancellable, secured, attempt);
+        np_tls_secure_async(g_socket_connection_get_socket(connection), FALSE,
+                            attempt->links->ops->certificate(attempt->links->data), expected, attempt, attempt->cancellable,
+                            secured, attempt);
 }
 
 static gboolean out_of_time(gpointer data)
@@ -241,7 +246,8 @@ static void attempt_begin(Attempt *attempt, GSocketConnectable *address)
         g_socket_client_connect_async(client, address, attempt->cancellable, connected, attempt);
 }
 
-void np_links_get_async(NpLinks *links, const char *peer, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
+void np_links_get_async(NpLinks *links, const char *peer, GCancellable *cancellable, GAsyncReadyCallback callback,
+                        gpointer data)
 {
         g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, data);
         g_autoptr(GSocketConnectable) address = NULL;
@@ -266,14 +272,16 @@ void np_links_get_async(NpLinks *links, const char *peer, GCancellable *cancella
                 return;
         }
         if (!config->address) {
-                g_task_return_new_error(task, NP_ERROR, NP_ERROR_PEER_UNREACHABLE,
-                                        "%s is not connected, and its address is not known: it has to connect itself, or write Address= into %s/%s.conf",
-                                        peer, NP_PEERS_ETC, peer);
+                g_task_return_new_error(
+                        task, NP_ERROR, NP_ERROR_PEER_UNREACHABLE,
+                        "%s is not connected, and its address is not known: let it connect, or write Address= into %s/%s.conf",
+                        peer, NP_PEERS_ETC, peer);
                 return;
         }
         address = np_address_parse(config->address, &error);
         if (!address) {
-                g_task_return_new_error(task, NP_ERROR, NP_ERROR_PEER_UNREACHABLE, "the address of %s: %s", peer, error->message);
+                g_task_return_new_error(task, NP_ERROR, NP_ERROR_PEER_UNREACHABLE, "the address of %s: %s", peer,
+                                        error->message);
                 return;
         }
         attempt = attempt_new(links, peer, config->fingerprint);
@@ -287,8 +295,8 @@ NpLink *np_links_get_finish(NpLinks *links, GAsyncResult *result, GError **error
         return g_task_propagate_pointer(G_TASK(result), error);
 }
 
-void np_links_join_async(NpLinks *links, GSocketConnectable *address, const char *fingerprint, const char *code, GVariant *facts,
-                         GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
+void np_links_join_async(NpLinks *links, GSocketConnectable *address, const char *fingerprint, const char *code,
+                         GVariant *facts, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data)
 {
         Attempt *attempt = attempt_new(links, NULL, fingerprint);
 
@@ -370,8 +378,8 @@ static void opening_begin(GTask *task)
         np_links_get_async(opening->links, opening->peer, g_task_get_cancellable(task), got, task);
 }
 
-void np_links_open_target_async(NpLinks *links, const char *peer, GVariant *request, GCancellable *cancellable, GAsyncReadyCallback callback,
-                                gpointer data)
+void np_links_open_target_async(NpLinks *links, const char *peer, GVariant *request, GCancellable *cancellable,
+                                GAsyncReadyCallback callback, gpointer data)
 {
         GTask *task = g_task_new(NULL, cancellable, callback, data);
         Opening *opening = g_new0(Opening, 1);

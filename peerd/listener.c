@@ -104,8 +104,8 @@ static void next(NpListener *listener)
                 handshake->cancellable = g_cancellable_new();
                 handshake->started = g_get_monotonic_time();
                 g_queue_push_tail(&listener->handshakes, handshake);
-                np_tls_secure_async(socket, TRUE, listener->ops->certificate(listener->data), trust, handshake, handshake->cancellable, secured,
-                                    handshake);
+                np_tls_secure_async(socket, TRUE, listener->ops->certificate(listener->data), trust, handshake,
+                                    handshake->cancellable, secured, handshake);
         }
         if (g_queue_get_length(&listener->waiting) == 0 || listener->hurry)
                 return;

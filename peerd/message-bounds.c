@@ -73,8 +73,9 @@ static gboolean header(NpMessageBounds *bounds, GError **error)
         size = NP_MESSAGE_HEADER + ((guint64) fields + 7) / 8 * 8 + body;
         if (size > bounds->max) {
                 g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                            "what it sends is no D-Bus of a peer's: a message of %" G_GUINT64_FORMAT " bytes, at most %" G_GSIZE_FORMAT
-                            " are taken", size, bounds->max);
+                            "what it sends is no D-Bus of a peer's: a message of %" G_GUINT64_FORMAT
+                            " bytes, at most %" G_GSIZE_FORMAT " are taken",
+                            size, bounds->max);
                 return FALSE;
         }
         bounds->rest = size - NP_MESSAGE_HEADER;

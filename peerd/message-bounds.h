@@ -41,7 +41,7 @@ typedef struct {
 void np_message_bounds_init(NpMessageBounds *bounds, gboolean from_client, gsize max);
 /* The next bytes. FALSE, error G_IO_ERROR_INVALID_DATA: nothing more may be taken from there, these bytes neither. */
 gboolean np_message_bounds_feed(NpMessageBounds *bounds, gconstpointer data, gsize size, GError **error);
-/* How many bytes may be read at once: one during the authentication, which GDBus reads into a buffer that it then throws away. */
+/* How many bytes may be read at once: one during the authentication, for GDBus reads it into a buffer that it throws away. */
 gsize np_message_bounds_window(const NpMessageBounds *bounds, gsize wanted);
 
 G_END_DECLS

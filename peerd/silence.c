@@ -100,8 +100,8 @@ static gboolean readable(GSocket *socket, GIOCondition condition, gpointer data)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return G_SOURCE_CONTINUE;
         record = n == PEEK ? RECORD_HEADER + (head[3] << 8 | head[4]) : 0;
-        if (n < PEEK || head[0] != RECORD_HANDSHAKE || head[1] != 3 || record > RECORD_HEADER + RECORD_MAX || head[5] != CLIENT_HELLO ||
-            ioctl(fd, FIONREAD, &there) < 0) {
+        if (n < PEEK || head[0] != RECORD_HANDSHAKE || head[1] != 3 || record > RECORD_HEADER + RECORD_MAX ||
+            head[5] != CLIENT_HELLO || ioctl(fd, FIONREAD, &there) < 0) {
                 drop(s);
                 return G_SOURCE_REMOVE;
         }

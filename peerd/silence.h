@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections that have not begun to speak TLS. They cost a socket and an event source each, no thread: one is handed on when its
- * first TLS record, which must be a ClientHello, is there as a whole; it is closed when it says anything else, or nothing for
- * NP_SILENCE_SEC, or when NP_SILENCE_MAX later ones are silent, too.
+ * Connections that have not begun to speak TLS. They cost a socket and an event source each, no thread: one is handed on when
+ * its first TLS record, which must be a ClientHello, is there as a whole; it is closed when it says anything else, or nothing
+ * for NP_SILENCE_SEC, or when NP_SILENCE_MAX later ones are silent, too.
  */
 #pragma once
 

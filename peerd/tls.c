@@ -66,7 +66,8 @@ char *np_tls_address(GSocket *socket)
 {
         g_autoptr(GSocketAddress) address = g_socket_get_remote_address(socket, NULL);
 
-        return address && G_IS_SOCKET_CONNECTABLE(address) ? g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address)) : g_strdup("?");
+        return address && G_IS_SOCKET_CONNECTABLE(address) ? g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address)) :
+                                                             g_strdup("?");
 }
 
 static char *fingerprint_of(GTlsCertificate *certificate)
@@ -162,8 +163,9 @@ static void greet(GTask *task)
         g_autofree char *guid = job->server ? g_dbus_generate_guid() : NULL;
         GDBusConnectionFlags flags = G_DBUS_CONNECTION_FLAGS_DELAY_MESSAGE_PROCESSING;
 
-        flags |= job->server ? G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER | G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_ALLOW_ANONYMOUS
-                             : G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT;
+        flags |= job->server ? G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER |
+                                       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_ALLOW_ANONYMOUS :
+                               G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT;
         g_signal_connect(observer, "allow-mechanism", G_CALLBACK(allow_mechanism), NULL);
         g_dbus_connection_new(bounded, guid, flags, observer, g_task_get_cancellable(task), greeted, g_object_ref(task));
 }

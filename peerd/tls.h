@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a connected socket to an authenticated D-Bus connection: TLS 1.3, a certificate on both sides, known by its SHA-256 and by
- * nothing else, then the D-Bus greeting over it.
+ * From a connected socket to an authenticated D-Bus connection: TLS 1.3, a certificate on both sides, known by its SHA-256 and
+ * by nothing else, then the D-Bus greeting over it.
  */
 #pragma once
 
@@ -36,9 +36,9 @@ void np_tls_tune(GSocket *socket);
 /* "10.0.0.1:40312", "[fe80::1]:4425" */
 char *np_tls_address(GSocket *socket);
 
-/* server: the other side has connected. cancellable is for this alone: it is cancelled when it takes too long. What fails closes the
- * socket. Errors: G_TLS_ERROR_BAD_CERTIFICATE: the other side's is not trusted; others: what went wrong; G_IO_ERROR_CONNECTION_CLOSED: the
- * other side closed after the handshake, which is how it says that it does not trust ours. */
+/* server: the other side has connected. cancellable is for this alone: it is cancelled when it takes too long. What fails
+ * closes the socket. Errors: G_TLS_ERROR_BAD_CERTIFICATE: the other side's is not trusted; others: what went wrong;
+ * G_IO_ERROR_CONNECTION_CLOSED: the other side closed after the handshake, which is how it says that it does not trust ours. */
 void np_tls_secure_async(GSocket *socket, gboolean server, GTlsCertificate *own, NpTlsTrust trust, gpointer trust_data,
                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
 NpSecured *np_tls_secure_finish(GAsyncResult *result, GError **error);

@@ -72,7 +72,8 @@ static void stream_free(gpointer data)
         watch(s, &s->out, FALSE, 0, NULL);
         watch(s, &s->hup, FALSE, 0, NULL);
         while ((r = g_queue_pop_head(&s->received))) {
-                g_dbus_method_invocation_return_error_literal(r->invocation, G_IO_ERROR, G_IO_ERROR_CLOSED, "the stream has ended");
+                g_dbus_method_invocation_return_error_literal(r->invocation, G_IO_ERROR, G_IO_ERROR_CLOSED,
+                                                              "the stream has ended");
                 received_free(r);
         }
         close(s->fd);
@@ -89,8 +90,8 @@ static void drop(Stream *s)
 
 void np_tunnel_refuse(NpTunnel *tunnel, guint64 number, const char *reason)
 {
-        g_dbus_connection_call(tunnel->bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Close", g_variant_new("(ts)", number, reason), NULL,
-                               G_DBUS_CALL_FLAGS_NONE, -1, NULL, NULL, NULL);
+        g_dbus_connection_call(tunnel->bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Close",
+                               g_variant_new("(ts)", number, reason), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, NULL, NULL);
 }
 
 static void send_close(Stream *s, const char *reason)
@@ -165,8 +166,10 @@ static gboolean readable(int fd, GIOCondition condition, gpointer data)
         s->sent++;
         bytes = g_bytes_new(s->tunnel->scratch, (gsize) n);
         g_dbus_connection_call(s->tunnel->bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data",
-                               g_variant_new("(t@ay)", s->number, g_variant_new_from_bytes(G_VARIANT_TYPE_BYTESTRING, bytes, TRUE)), NULL,
-                               G_DBUS_CALL_FLAGS_NONE, G_MAXINT, NULL, data_taken, g_memdup2(&s->number, sizeof(s->number)));
+                               g_variant_new("(t@ay)", s->number,
+                                             g_variant_new_from_bytes(G_VARIANT_TYPE_BYTESTRING, bytes, TRUE)),
+                               NULL, G_DBUS_CALL_FLAGS_NONE, G_MAXINT, NULL, data_taken,
+                               g_memdup2(&s->number, sizeof(s->number)));
         if (s->sent < NP_STREAM_CREDITS)
                 return G_SOURCE_CONTINUE;
         arm_reading(s);
@@ -264,8 +267,8 @@ gboolean np_tunnel_add(NpTunnel *tunnel, guint64 number, int fd, GError **error)
 
         if (np_tunnel_count(tunnel) >= NP_LINK_STREAMS_MAX || g_hash_table_contains(tunnel->streams, &number)) {
                 close(fd);
-                g_set_error(error, NP_ERROR, NP_ERROR_TOO_MANY_SESSIONS, "%d recordings are under way between these machines, which is the most",
-                            NP_LINK_STREAMS_MAX);
+                g_set_error(error, NP_ERROR, NP_ERROR_TOO_MANY_SESSIONS,
+                            "%d recordings are under way between these machines, which is the most", NP_LINK_STREAMS_MAX);
                 return FALSE;
         }
         g_unix_set_fd_nonblocking(fd, TRUE, NULL);
@@ -286,11 +289,13 @@ void np_tunnel_data(NpTunnel *tunnel, guint64 number, GVariant *bytes, GDBusMeth
         Received *r;
 
         if (!s || s->closed) {
-                g_dbus_method_invocation_return_error(invocation, G_IO_ERROR, G_IO_ERROR_CLOSED, "there is no stream %" G_GUINT64_FORMAT, number);
+                g_dbus_method_invocation_return_error(invocation, G_IO_ERROR, G_IO_ERROR_CLOSED,
+                                                      "there is no stream %" G_GUINT64_FORMAT, number);
                 return;
         }
         if (g_queue_get_length(&s->received) >= NP_STREAM_CREDITS || g_variant_get_size(bytes) > NP_STREAM_DATA_MAX) {
-                g_dbus_method_invocation_return_error_literal(invocation, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "more than the stream's credits");
+                g_dbus_method_invocation_return_error_literal(invocation, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+                                                              "more than the stream's credits");
                 end(s, "more came than was asked for");
                 return;
         }

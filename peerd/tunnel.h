@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Streams of bytes over a link: what comes out of a local socket goes to the other side by Data(), what comes by Data() goes into the
- * socket. The reply to Data() is the credit, so neither side ever holds more than NP_STREAM_CREDITS messages of a stream.
+ * Streams of bytes over a link: what comes out of a local socket goes to the other side by Data(), what comes by Data() goes
+ * into the socket. The reply to Data() is the credit, so neither side ever holds more than NP_STREAM_CREDITS messages of a
+ * stream.
  *
  * The end of file is passed on as Close(""), and the other direction goes on. A socket that takes no more bytes, or a Data()
  * out of turn, is Close(REASON), and the stream is gone.

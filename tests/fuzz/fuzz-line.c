@@ -37,8 +37,8 @@ static void check_line(const char *text)
         assert(np_fingerprint_valid(line->fingerprint));
         formatted = np_line_format(line);
         again = np_line_parse(formatted, NULL);
-        assert(again && g_str_equal(again->address, line->address) && again->port == line->port && g_str_equal(again->code, line->code) &&
-               g_str_equal(again->fingerprint, line->fingerprint));
+        assert(again && g_str_equal(again->address, line->address) && again->port == line->port &&
+               g_str_equal(again->code, line->code) && g_str_equal(again->fingerprint, line->fingerprint));
         where = np_line_address(line);
         address = np_address_parse(where, NULL);
         assert(address);

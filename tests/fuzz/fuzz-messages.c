@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one ntprof-peerd reads of another: the bounds of what GDBus is given, GDBus' own parser, the gate, and the checks of arguments.
- * The first byte: is the sender's certificate pinned, has it called, and does it authenticate first or was that done. What the calls would
- * do is not done.
+ * What one ntprof-peerd reads of another: the bounds of what GDBus is given, GDBus' own parser, the gate, and the checks of
+ * arguments. The first byte: is the sender's certificate pinned, has it called, and does it authenticate first or was that
+ * done. What the calls would do is not done.
  */
 #include <assert.h>
 #include <gio/gio.h>
@@ -135,7 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 good = np_message_bounds_feed(&bounds, data + i, 1, NULL);
                 if (good && message && bounds.phase == NP_BOUNDS_HEADER && bounds.have == 0) {
                         /* The same border as GDBus finds, or a message could hide another. */
-                        assert(g_dbus_message_bytes_needed((guchar *) message, NP_MESSAGE_HEADER, NULL) == data + i + 1 - message);
+                        assert(g_dbus_message_bytes_needed((guchar *) message, NP_MESSAGE_HEADER, NULL) ==
+                               data + i + 1 - message);
                         check_message(message, (size_t) (data + i + 1 - message), !!(flags & PINNED));
                         message = NULL;
                 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one ntprofd reads of another: bit 0 of the first byte says from whom, the rest of that byte how long the pieces are that the
- * bytes come in. The same bytes in one piece must give the same frames.
+ * What one ntprofd reads of another: bit 0 of the first byte says from whom, the rest of that byte how long the pieces are that
+ * the bytes come in. The same bytes in one piece must give the same frames.
  */
 #include <assert.h>
 #include <glib.h>

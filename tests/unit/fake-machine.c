@@ -109,8 +109,17 @@ static void forget(NpLink *link, gpointer data)
 }
 
 static const NpLinksOps ops = {
-        .certificate = certificate, .pinned = pinned, .peer = peer, .invited = invited, .facts = facts, .met = met, .changed = changed,
-        .join = join, .open_target = open_target, .renew = renew, .forget = forget,
+        .certificate = certificate,
+        .pinned = pinned,
+        .peer = peer,
+        .invited = invited,
+        .facts = facts,
+        .met = met,
+        .changed = changed,
+        .join = join,
+        .open_target = open_target,
+        .renew = renew,
+        .forget = forget,
 };
 
 Machine *machine_new(const char *name)
@@ -244,7 +253,8 @@ GVariant *machine_join(Machine *m, Machine *target, const char *fingerprint, con
                 const char *machine;
 
                 /* what everybody may know who is invited, and no more */
-                g_assert_true(g_variant_lookup(hello, "machine", "&s", &machine) && g_variant_lookup(hello, "subsystems", "^a&s", &subsystems));
+                g_assert_true(g_variant_lookup(hello, "machine", "&s", &machine) &&
+                              g_variant_lookup(hello, "subsystems", "^a&s", &subsystems));
                 g_assert_cmpstr(machine, ==, target->name);
                 g_assert_null(subsystems[0]);
         }
@@ -253,6 +263,7 @@ GVariant *machine_join(Machine *m, Machine *target, const char *fingerprint, con
 
 GVariant *request_new(void)
 {
-        return g_variant_new_parsed("{'filters': <[('nqn.2014-08.org.example:a', 'nqn.2014-08.org.nvmexpress:uuid:1234', uint32 1)]>,"
-                                    " 'duration-usec': <uint64 1000000>, 'user': <'root'>}");
+        return g_variant_new_parsed(
+                "{'filters': <[('nqn.2014-08.org.example:a', 'nqn.2014-08.org.nvmexpress:uuid:1234', uint32 1)]>,"
+                " 'duration-usec': <uint64 1000000>, 'user': <'root'>}");
 }

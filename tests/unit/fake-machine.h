@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A machine with links: an identity of its own, a listening socket on loopback, pins that a test sets, and answers that it can look at. */
+/* A machine with links: an identity of its own, a listening socket on loopback, pins that a test sets, and answers that it can
+ * look at. */
 #pragma once
 
 #include "peerd/identity.h"
@@ -23,7 +24,7 @@ typedef struct {
         GVariant *joined_facts;
         char *join_error;               /* InvitationInvalid with this message is the answer to Join() */
         GVariant *requested;
-        int targets[32];                /* the other ends of what OpenTarget() was answered with, in order; -1: taken by the test */
+        int targets[32]; /* the other ends of what OpenTarget() was answered with, in order; -1: taken by the test */
         guint n_targets;
         GError *target_error;           /* the answer to OpenTarget() */
 } Machine;

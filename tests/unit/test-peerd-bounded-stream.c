@@ -10,14 +10,16 @@
 
 static GByteArray *call_bytes(const char *method, gsize body, GByteArray *to)
 {
-        g_autoptr(GDBusMessage) message = g_dbus_message_new_method_call(NULL, "/org/ntprof1/peer", "org.ntprof1.internal.Peer", method);
+        g_autoptr(GDBusMessage)
+                message = g_dbus_message_new_method_call(NULL, "/org/ntprof1/peer", "org.ntprof1.internal.Peer", method);
         g_autofree guint8 *zeroes = g_malloc0(body);
         g_autofree guint8 *blob = NULL;
         gsize size;
 
         g_dbus_message_set_serial(message, 7);
         if (body > 0)
-                g_dbus_message_set_body(message, g_variant_new("(@ay)", g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, zeroes, body, 1)));
+                g_dbus_message_set_body(message, g_variant_new("(@ay)", g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, zeroes,
+                                                                                                  body, 1)));
         blob = g_dbus_message_to_blob(message, &size, G_DBUS_CAPABILITY_FLAGS_NONE, NULL);
         return g_byte_array_append(to, blob, (guint) size);
 }
@@ -99,8 +101,8 @@ static void test_headers(void)
         for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
                 guint8 bytes[sizeof(AUTH) - 1 + NP_MESSAGE_HEADER] = AUTH;
 
-                header(bytes + sizeof(AUTH) - 1, cases[i].endian, cases[i].type, cases[i].version, cases[i].body, cases[i].serial,
-                       cases[i].fields);
+                header(bytes + sizeof(AUTH) - 1, cases[i].endian, cases[i].type, cases[i].version, cases[i].body,
+                       cases[i].serial, cases[i].fields);
                 g_assert_cmpuint(taken(TRUE, bytes, sizeof(bytes), 1, 1), ==, cases[i].ok ? sizeof(bytes) : sizeof(bytes) - 1);
         }
 }
@@ -130,8 +132,10 @@ static void test_auth(void)
                 g_assert_cmpuint(taken(TRUE, bytes->data, bytes->len, 1, 1), <, bytes->len);
         }
         /* the other side's: messages after OK */
-        g_assert_cmpuint(taken(FALSE, (const guint8 *) "REJECTED ANONYMOUS\r\nOK 12\r\nl\001\000\002............", 42, 1, 1), ==, 42);
-        g_assert_cmpuint(taken(FALSE, (const guint8 *) "REJECTED ANONYMOUS\r\nOK 12\r\nl\001\000\002............", 43, 1, 1), ==, 42);
+        g_assert_cmpuint(taken(FALSE, (const guint8 *) "REJECTED ANONYMOUS\r\nOK 12\r\nl\001\000\002............", 42, 1, 1),
+                         ==, 42);
+        g_assert_cmpuint(taken(FALSE, (const guint8 *) "REJECTED ANONYMOUS\r\nOK 12\r\nl\001\000\002............", 43, 1, 1),
+                         ==, 42);
 }
 
 /* A pair of streams, the first bounded. */
@@ -205,7 +209,8 @@ static gboolean allow_anonymous(GDBusAuthObserver *observer, const char *mechani
         return g_str_equal(mechanism, "ANONYMOUS");
 }
 
-/* All at once: GDBus must not lose in a buffer what comes after a line, or it would read the next header elsewhere than was checked. */
+/* All at once: GDBus must not lose in a buffer what comes after a line, or it would read the next header elsewhere than was
+ * checked. */
 static void test_pipelined(void)
 {
         g_autoptr(GIOStream) stream = NULL;
@@ -223,8 +228,10 @@ static void test_pipelined(void)
         call_bytes("Forget", 0, bytes);
         g_assert_cmpint(write(other, bytes->data, bytes->len), ==, bytes->len);
         g_dbus_connection_new(stream, guid,
-                              G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER | G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_ALLOW_ANONYMOUS |
-                                      G_DBUS_CONNECTION_FLAGS_DELAY_MESSAGE_PROCESSING, observer, NULL, store, &bus);
+                              G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_SERVER |
+                                      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_ALLOW_ANONYMOUS |
+                                      G_DBUS_CONNECTION_FLAGS_DELAY_MESSAGE_PROCESSING,
+                              observer, NULL, store, &bus);
         while (!bus && g_get_monotonic_time() < end)
                 g_main_context_iteration(NULL, TRUE);
         g_assert_nonnull(bus);

@@ -261,7 +261,8 @@ static void stranger_clear(Stranger *s)
 
 static void stranger_call(Stranger *s, const char *path, const char *interface, const char *method, GVariant *arguments)
 {
-        g_dbus_connection_call(s->bus, NULL, path, interface, method, arguments, NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, NULL, NULL);
+        g_dbus_connection_call(s->bus, NULL, path, interface, method, arguments, NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, NULL,
+                               NULL);
 }
 
 static GVariant *hello_arguments(guint minimum, guint maximum)
@@ -346,8 +347,8 @@ static void test_versions(void)
 
                 stranger_init(&s, m);
                 g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello",
-                                       hello_arguments(cases[i].minimum, cases[i].maximum), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, replied,
-                                       &error);
+                                       hello_arguments(cases[i].minimum, cases[i].maximum), NULL, G_DBUS_CALL_FLAGS_NONE, -1,
+                                       NULL, replied, &error);
                 run_until(has_error, &error, 5);
                 g_assert_error(error, NP_ERROR, NP_ERROR_PEER_VERSION);
                 g_assert_nonnull(strstr(error->message, cases[i].update));
@@ -389,8 +390,8 @@ static void test_oversized(void)
         stranger_init(&s, m);
         stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
         /* 1 MiB gets through, to a stream that there is not, and the link goes on */
-        g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1 << 20), NULL, G_DBUS_CALL_FLAGS_NONE, -1,
-                               NULL, replied, &error);
+        g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1 << 20), NULL,
+                               G_DBUS_CALL_FLAGS_NONE, -1, NULL, replied, &error);
         run_until(has_error, &error, 5);
         g_assert_true(g_dbus_error_is_remote_error(error));
         g_assert_nonnull(strstr(error->message, "there is no stream 3"));
@@ -537,7 +538,8 @@ static void test_asking(void)
         pair(a, b);
         link = machine_get(a, "stor-b", 5, &error);
         g_assert_no_error(error);
-        b->facts = g_variant_ref_sink(g_variant_new_parsed("{'machine': <'renamed'>, 'software': <'two\nlines'>, 'subsystems': <7>}"));
+        b->facts = g_variant_ref_sink(
+                g_variant_new_parsed("{'machine': <'renamed'>, 'software': <'two\nlines'>, 'subsystems': <7>}"));
         np_link_hello_async(link, NULL, store_answer, &answer);
         hello = wait_for(&answer);
         g_assert_cmpuint(np_link_hello_finish(link, hello, &error), <, 5 * G_USEC_PER_SEC);
@@ -643,8 +645,8 @@ static void test_beyond_credits(void)
         for (guint i = 0; i < 5; i++)
                 stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1 << 20));
         g_assert_cmpuint(np_links_n_streams(m->links, "stor-b"), ==, 2);
-        g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL,
-                               replied, &error);
+        g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1), NULL,
+                               G_DBUS_CALL_FLAGS_NONE, -1, NULL, replied, &error);
         run_until(has_error, &error, 5);
         g_assert_cmpuint(np_links_n_streams(m->links, "stor-b"), ==, 1);
         g_assert_false(s.closed);

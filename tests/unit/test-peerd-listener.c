@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A paired machine gets in within 2 s whatever others do at the door: they don't speak, speak garbage, or begin a handshake and stop. */
+/* A paired machine gets in within 2 s whatever others do at the door: they don't speak, speak garbage, or begin a handshake and
+ * stop. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -106,9 +107,10 @@ static void test_silent(Fixture *f, gconstpointer data)
 
 static void test_garbage(Fixture *f, gconstpointer data)
 {
-        static const struct { const char *bytes; gsize size; } garbage[] = {
-                { "GET / HTTP/1.1\r\n\r\n", 18 }, { "SSH-2.0-x\r\n", 11 }, { "\x16\x02\x00\x00\x10\x01", 6 }, { "\x16\x03\x01\xff\xff\x01", 6 },
-                { "\x17\x03\x03\x00\x01\x01", 6 }, { "\x16\x03\x01\x00\x02\x02\x00", 7 },
+        static const struct { const char *bytes; gsize size;
+        } garbage[] = {
+                { "GET / HTTP/1.1\r\n\r\n", 18 },  { "SSH-2.0-x\r\n", 11 },           { "\x16\x02\x00\x00\x10\x01", 6 },
+                { "\x16\x03\x01\xff\xff\x01", 6 }, { "\x17\x03\x03\x00\x01\x01", 6 }, { "\x16\x03\x01\x00\x02\x02\x00", 7 },
         };
 
         for (guint i = 0; i < CROWD; i++)
@@ -197,7 +199,9 @@ static void test_no_descriptors(Fixture *f, gconstpointer data)
         }
         getrusage(RUSAGE_SELF, &after);
         setrlimit(RLIMIT_NOFILE, &all);
-        g_assert_cmpint((after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1000000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec, <, 300000);
+        g_assert_cmpint((after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1000000 + after.ru_utime.tv_usec -
+                                before.ru_utime.tv_usec,
+                        <, 300000);
         assert_gets_in(f);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -217,7 +221,8 @@ int main(int argc, char **argv)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
         if (limit.rlim_cur < 3 * CROWD) {
-                g_print("1..0 # SKIP %u connections need more file descriptors than the limit of %lu\n", CROWD, (gulong) limit.rlim_cur);
+                g_print("1..0 # SKIP %u connections need more file descriptors than the limit of %lu\n", CROWD,
+                        (gulong) limit.rlim_cur);
                 return 0;
         }
         return g_test_run();
