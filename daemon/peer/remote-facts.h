@@ -19,5 +19,6 @@ ParsedFacts *remote_facts_parse(const void *json, size_t size, const char **ret_
 ParsedFacts *remote_facts_free(ParsedFacts *facts);
 DEFINE_CLEANUP_FUNC(ParsedFacts *, remote_facts_free);
 
-/* *ret_code is NONE when it ended without an error; *ret_message is then NULL. False, *ret_why: what is wrong with it. */
+/* *ret_code is NONE when it ended without an error; *ret_message is then NULL when it was told to end, else why it did not wait for
+ * that: a limit of its administrator's. False, *ret_why: what is wrong with it. */
 bool remote_ended_parse(const void *json, size_t size, NtprofError *ret_code, char **ret_message, const char **ret_why);

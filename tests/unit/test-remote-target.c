@@ -244,6 +244,8 @@ static void test_ends_of_all_kinds(void)
                 const char *message;
         } cases[] = {
                 { "{\"error\":null,\"message\":null}", true, NTPROF_ERROR_NONE, NULL },
+                { "{\"error\":null,\"message\":\"MaxSessionSec=2\"}", true, NTPROF_ERROR_NONE, "MaxSessionSec=2" },
+                { "{\"error\":null,\"message\":7}", true, NTPROF_ERROR_NONE, NULL },
                 { "{\"error\":\"PeerRefused\",\"message\":\"no\"}", true, NTPROF_ERROR_PEER_REFUSED, "no" },
                 { "{\"error\":\"Later\",\"message\":\"a\\nb\"}", true, NTPROF_ERROR_CAPTURE_FAILED, "a?b" },
                 { "{\"error\":7}", true, NTPROF_ERROR_CAPTURE_FAILED, "it ended without a reason" },
