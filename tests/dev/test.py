@@ -51,8 +51,8 @@ def _fuzz() -> Count:
     return count if child.returncode == 0 or count.failed else count + Count(failed=1)
 
 
-def _vm(build: Path, kernels: list[str]) -> Count:
-    """Run the tests in the bed, on all kernels side by side; they end with a summary line of their own."""
+def _vm(build: Path, kernels: list[str], further: list[str]) -> Count:
+    """Run the tests in the bed; they end with a summary line of their own."""
     program = _ROOT / "tests/vm/run.py"
     _say(f"tests in the bed, kernels {', '.join(kernels)}")
     if not program.exists():
@@ -62,6 +62,7 @@ def _vm(build: Path, kernels: list[str]) -> Count:
     argv = [sys.executable, "-u", str(program), "--build", str(build)]
     for kernel in kernels:
         argv += ["--kernel", kernel]
+    argv += further
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, errors="replace") as child:
         assert child.stdout
         for line in child.stdout:
@@ -78,7 +79,7 @@ def _suites(build: Path) -> set[str]:
     return {suite.rpartition(":")[2] for test in json.loads(out.stdout) for suite in test["suite"]}
 
 
-def _run(parts: list[str], kernels: list[str], build: Path) -> dict[str, Count]:
+def _run(parts: list[str], kernels: list[str], further: list[str], build: Path) -> dict[str, Count]:
     purposes = ["test"] + (["bed"] if not parts or "vm" in parts else [])
     subprocess.run([_ROOT / "tests/dev/packages.sh", *purposes], check=True)
     _say("build")
@@ -96,7 +97,7 @@ def _run(parts: list[str], kernels: list[str], build: Path) -> dict[str, Count]:
     if not parts or "fuzz" in parts:
         counts["fuzz"] = _fuzz()
     if not parts or "vm" in parts:
-        counts["vm"] = _vm(build, kernels)
+        counts["vm"] = _vm(build, kernels, further)
     return counts
 
 
@@ -104,6 +105,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev test")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(_SUITES)}, fuzz or vm; default: all")
     parser.add_argument("--kernel", action="append", dest="kernels", help="for vm; default: 6.1 and 6.12")
+    parser.add_argument("--machines", action="append", help="for vm: only cases for beds of so many; default: 1, 2 and 3")
+    parser.add_argument("--case", action="append", help="for vm: only cases whose file has this in its name")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in (*_SUITES, *_OTHERS):
@@ -111,7 +114,9 @@ def main() -> int:
     os.chdir(_ROOT)
     start = time.monotonic()
     build = Path(os.environ.get("NTPROF_BUILD", "build"))
-    counts = _run(arguments.parts, arguments.kernels or list(_KERNELS), build)
+    further = [word for option, values in (("--machines", arguments.machines), ("--case", arguments.case)) for value in values or ()
+               for word in (option, value)]
+    counts = _run(arguments.parts, arguments.kernels or list(_KERNELS), further, build)
     total = sum(counts.values(), Count())
     _say(f"after {(time.monotonic() - start) / 60:.1f} min")
     for name, count in counts.items():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tests in the bed: the installed service and ntprofctl on real kernels, as TAP, ending with a line of counts.
 
-    run.py [--build DIR] [--kernel 6.1 ...] [--case NAME ...] [--bed NAME]
+    run.py [--build DIR] [--kernel 6.1 ...] [--machines N ...] [--case NAME ...] [--bed NAME]
 
-Each kernel boots one bed (one machine, virtual time) that all its cases use; two kernels run side by side.
+With one machine each kernel boots one bed (virtual time) that all its cases use; as many beds side by side as there are
+CPUs. With two or three, beds come one after the other, each with another kernel on the target than on the host.
 """
 
 from __future__ import annotations
@@ -15,93 +16,109 @@ import os
 import sys
 import threading
 import time
-from types import ModuleType
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import cases
+import cases_three
+import cases_two
 from bed import Bed, BedError
 from bed.bed import down
-from cases import ORDER
+from support import lab, lab_two
 from support.checks import Results, Scope
 from support.ending import end_on_sigterm
-from support.lab import Lab
 
 _KERNELS = ("6.1", "6.12")
 
 
-def _cases(wanted: list[str]) -> list[ModuleType]:
-    names = [name for name in ORDER if not wanted or any(part in name for part in wanted)]
-    return [importlib.import_module(f"cases.{name}") for name in names]
+@dataclass(frozen=True)
+class Suite:
+    """The cases for beds of so many machines."""
+
+    machines: int
+    package: Any
+    prepare: Callable[[Bed, Scope], Any]
+    always: str | None = None
+    """The case that the others build on."""
+
+    def names(self, wanted: Sequence[str]) -> list[str]:
+        """Of the cases to run; wanted: pieces of names, none for all."""
+        found = [name for name in self.package.ORDER if not wanted or any(part in name for part in wanted)]
+        return found if not found or self.always in (None, *found) else [str(self.always), *found]
+
+    def beds(self, kernels: Sequence[str]) -> list[tuple[str, str | None]]:
+        """Kernels of host and target."""
+        if self.machines == 1:
+            return [(kernel, None) for kernel in kernels]
+        pairs: list[tuple[str, str | None]] = [(kernel, kernels[(place + 1) % len(kernels)]) for place, kernel in enumerate(kernels)]
+        return pairs if self.machines == 2 else pairs[-1:]
 
 
-def _run_cases(bed: Bed, scope: Scope, cases: list[ModuleType]) -> None:
-    lab = None
+_SUITES = (
+    Suite(1, cases, lab.Lab.prepare),
+    Suite(2, cases_two, lab_two.Lab.prepare, cases_two.ORDER[0]),
+    Suite(3, cases_three, lab_two.Lab.prepare_paired),
+)
+
+
+def _run_cases(bed: Bed, scope: Scope, suite: Suite, names: list[str]) -> None:
+    prepared = None
     with scope.test("the bed is made ready for measuring"):
-        lab = Lab.prepare(bed, scope)
-    if lab is None:
+        prepared = suite.prepare(bed, scope)
+    if prepared is None:
         return
-    for case in cases:
+    for name in names:
         since = time.monotonic()
         try:
-            case.run(lab)
+            importlib.import_module(f"{suite.package.__name__}.{name}").run(prepared)
         except Exception:  # pylint: disable=broad-except
-            with scope.test(f"{case.__name__} runs to its end"):
+            with scope.test(f"{name} runs to its end"):
                 raise
-        scope.say(f"{case.__name__.rpartition('.')[2]}: {time.monotonic() - since:.0f} s")
+        scope.say(f"{name}: {time.monotonic() - since:.0f} s")
         if not bed.alive:
-            with scope.test("the machine lives on") as test:
-                test.fail(f"after {case.__name__} it has ended; its console:\n{bed.host.process.console_tail()}")
+            with scope.test("the machines live on") as test:
+                ended = [machine for machine in bed.virtual_machines if not machine.process.alive]
+                test.fail("\n".join(f"after {name} the {machine.role} has ended; its console:\n{machine.process.console_tail()}"
+                                    for machine in ended))
             return
 
 
-def _bed_name(kernel: str) -> str:
-    return f"test-{os.getpid()}-{kernel}"[:32]
+def _bed_name(machines: int, kernel: str) -> str:
+    return f"test-{os.getpid()}-{machines}-{kernel}"[:32]
 
 
-def _run_kernel(kernel: str, build: str, cases: list[ModuleType], results: Results) -> None:
-    scope = Scope(results, f"kernel {kernel}")
+def _scope_name(machines: int, kernel: str, target_kernel: str | None) -> str:
+    if machines == 1:
+        return f"kernel {kernel}"
+    return f"host {kernel}, target {target_kernel}" + (f", target2 {kernel}" if machines == 3 else "")
+
+
+def _run_bed(kernel: str, target_kernel: str | None, build: str, suite: Suite, names: list[str], results: Results) -> None:
+    scope = Scope(results, _scope_name(suite.machines, kernel, target_kernel))
     since = time.monotonic()
     scope.say("booting")
     try:
-        with Bed.up(kernel, name=_bed_name(kernel), icount=True, build=build) as bed:
-            scope.say(f"{bed.facts.releases['host']} is up after {time.monotonic() - since:.0f} s")
-            _run_cases(bed, scope, cases)
+        with Bed.up(kernel, name=_bed_name(suite.machines, kernel), machines=suite.machines, target_kernel=target_kernel,
+                    icount=suite.machines == 1, build=build) as bed:
+            scope.say(f"{' and '.join(bed.facts.releases.values())} up after {time.monotonic() - since:.0f} s")
+            _run_cases(bed, scope, suite, names)
     except Exception:  # pylint: disable=broad-except
         with scope.test("the bed boots, and lives on to the end"):
             raise
     scope.say(f"done after {time.monotonic() - since:.0f} s")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
-    parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.1 and 6.12")
-    parser.add_argument("--case", action="append", default=[], help="only cases whose file has this in its name")
-    parser.add_argument("--bed", help="use this bed, which is up, instead of booting any")
-    arguments = parser.parse_args()
-    cases = _cases(arguments.case)
-    if not cases:
-        parser.error(f"no case is called so; there are: {', '.join(ORDER)}")
+def _run_suite(suite: Suite, names: list[str], kernels: list[str], build: str, results: Results) -> None:
+    """A machine can keep a CPU busy: as many beds at a time as there are CPUs for, with several machines one."""
+    slots = threading.Semaphore(max(1, (os.cpu_count() or 1) // (1 if suite.machines == 1 else suite.machines * 2)))
 
-    results = Results()
-    end_on_sigterm()
-    if arguments.bed:
-        bed = Bed.find(arguments.bed)
-        _run_cases(bed, Scope(results, f"kernel {bed.facts.wish.kernel}"), cases)
-    else:
-        _run_beds(arguments.kernels or list(_KERNELS), arguments.build, cases, results)
-    results.end()
-    print(f"{results.passed} passed, {results.failed} failed, 0 skipped", flush=True)
-    return 1 if results.failed or not results.total else 0
-
-
-def _run_beds(kernels: list[str], build: str, cases: list[ModuleType], results: Results) -> None:
-    """A bed keeps one CPU busy: as many at a time as there are CPUs."""
-    slots = threading.Semaphore(max(1, os.cpu_count() or 1))
-
-    def run(kernel: str) -> None:
+    def run(kernel: str, target_kernel: str | None) -> None:
         with slots:
-            _run_kernel(kernel, build, cases, results)
+            _run_bed(kernel, target_kernel, build, suite, names, results)
 
-    threads = [threading.Thread(target=run, args=(kernel,), name=kernel) for kernel in dict.fromkeys(kernels)]
+    beds = suite.beds(kernels)
+    threads = [threading.Thread(target=run, args=kernel, name=str(kernel)) for kernel in beds]
     for thread in threads:
         thread.start()
     try:
@@ -109,10 +126,38 @@ def _run_beds(kernels: list[str], build: str, cases: list[ModuleType], results: 
             thread.join()
     except BaseException:
         # Interrupted: the threads would only end with their beds.
-        for kernel in kernels:
+        for kernel, _ in beds:
             with contextlib.suppress(BedError):
-                down(_bed_name(kernel))
+                down(_bed_name(suite.machines, kernel))
         os._exit(130)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
+    parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.1 and 6.12")
+    parser.add_argument("--machines", action="append", type=int, choices=[suite.machines for suite in _SUITES],
+                        help="only cases for beds of so many machines; default: all")
+    parser.add_argument("--case", action="append", default=[], help="only cases whose file has this in its name")
+    parser.add_argument("--bed", help="use this bed, which is up, instead of booting any")
+    arguments = parser.parse_args()
+    bed = Bed.find(arguments.bed) if arguments.bed else None
+    machines = [bed.facts.wish.machines] if bed else arguments.machines or [suite.machines for suite in _SUITES]
+    chosen = [(suite, suite.names(arguments.case)) for suite in _SUITES if suite.machines in machines]
+    if not any(names for _, names in chosen):
+        parser.error(f"no case is called so; there are: {', '.join(name for suite, _ in chosen for name in suite.package.ORDER)}")
+
+    results = Results()
+    end_on_sigterm()
+    for suite, names in chosen:
+        if bed:
+            wish = bed.facts.wish
+            _run_cases(bed, Scope(results, _scope_name(wish.machines, wish.kernel, wish.target_kernel)), suite, names)
+        elif names:
+            _run_suite(suite, names, list(dict.fromkeys(arguments.kernels or _KERNELS)), arguments.build, results)
+    results.end()
+    print(f"{results.passed} passed, {results.failed} failed, 0 skipped", flush=True)
+    return 1 if results.failed or not results.total else 0
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ _KERNELS = ", ".join(f"{name} ({suite})" for name, suite in kernels.SUITES.items
 
 def _machine(arguments: argparse.Namespace) -> Machine:
     bed = Bed.find(arguments.name)
-    return {"host": lambda: bed.host, "target": lambda: bed.target, "target2": lambda: bed.target2}[arguments.machine]()
+    machine: Machine = getattr(bed, arguments.machine)
+    return machine
 
 
 def _up(arguments: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ for merges in /sys/block/nvme*/queue/nomerges; do echo 2 > "$merges"; done
 echo 24 > /proc/sys/vm/nr_hugepages
 # Else a connection begins anew with ten segments in flight after each pause, and a long command takes more round trips.
 sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
-nsenter --net=/run/netns/tgt sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
+[ ! -e /run/netns/tgt ] || nsenter --net=/run/netns/tgt sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 """
 
 
@@ -50,6 +50,13 @@ def plug_drive(bed: Bed) -> str:
     return bed.host.sh(_WAIT_PCIE).stdout.strip()
 
 
+def prepare_host(bed: Bed, *namespaces: str) -> None:
+    """Make the host, and namespaces that are connected, ready for loads whose every command is counted."""
+    bed.host.sh(_PREPARE, *namespaces, timeout=120)
+    for namespace in namespaces:
+        fio.fill(bed.host, namespace)
+
+
 @dataclass
 class Lab:
     """A bed with one machine, its two namespaces written once, and a local drive."""
@@ -64,9 +71,7 @@ class Lab:
     @staticmethod
     def prepare(bed: Bed, scope: Scope) -> Lab:
         slow, local = bed.slow_namespace, plug_drive(bed)
-        bed.host.sh(_PREPARE, bed.namespace, slow, timeout=120)
-        for namespace in (bed.namespace, slow):
-            fio.fill(bed.host, namespace)
+        prepare_host(bed, bed.namespace, slow)
         return Lab(bed, scope, bed.namespace, slow, local)
 
     @property

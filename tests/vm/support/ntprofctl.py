@@ -37,6 +37,10 @@ class Session:
     def show(self) -> dict[str, Any]:
         return dict(ctl(self._machine, "session", "show", self.id, "--json").check().json())
 
+    def end(self) -> None:
+        """The session is kept, for its report."""
+        ctl(self._machine, "session", "stop", self.id).check()
+
     def stop(self) -> Report:
         """End it, read its report, forget it."""
         script = ('ntprofctl session stop "$1" >&2; ntprofctl report "$1" --json; ntprofctl session remove "$1" >&2')
@@ -44,11 +48,17 @@ class Session:
         return self.report
 
 
+def start_detached(machine: Machine, namespace: str, sample: str = "all", *options: str, user: str | None = None) -> Session:
+    """A session that goes on until it is told to stop."""
+    started = machine.run([*START, "--namespace", namespace, "--sample", sample, *options, "--detach", "--json"], user=user,
+                          timeout=300)
+    return Session(machine, started.check().json())
+
+
 @contextlib.contextmanager
-def session(machine: Machine, namespace: str, sample: str = "all") -> Iterator[Session]:
+def session(machine: Machine, namespace: str, sample: str = "all", *options: str, user: str | None = None) -> Iterator[Session]:
     """Record while the block runs; then session.report is there."""
-    started = machine.run([*START, "--namespace", namespace, "--sample", sample, "--detach", "--json"], timeout=300)
-    found = Session(machine, started.check().json())
+    found = start_detached(machine, namespace, sample, *options, user=user)
     try:
         yield found
     except BaseException:

@@ -16,6 +16,14 @@ _BESIDE = {"host_recursion", "target_recursion", "target_ring_full", "target_map
 
 
 @dataclass(frozen=True)
+class Component:
+    """Mean time of a part of a stage, and by how much it can be off."""
+
+    mean_ns: float
+    margin_ns: float
+
+
+@dataclass(frozen=True)
 class Group:
     """Commands of one operation and size."""
 
@@ -41,6 +49,20 @@ class Group:
     def stages(self) -> dict[str, float]:
         """Mean time of each stage, ns."""
         return {stage["id"]: float(stage["mean_ns"]) for stage in self.data["stages"]}
+
+    @property
+    def stages_p50(self) -> dict[str, float]:
+        """Median time of each stage, ns: what a few commands met does not move it."""
+        return {stage["id"]: float(stage["p50_ns"]) for stage in self.data["stages"]}
+
+    def component(self, stage: str, id_: str) -> Component:
+        """A part of a stage; AssertionError when it is not known."""
+        parts = next(s["components"] for s in self.data["stages"] if s["id"] == stage)
+        for part in parts:
+            if part["id"] == id_:
+                assert part["mean_ns"] is not None, f"{id_}: {part['mean_ns_reason']}"
+                return Component(float(part["mean_ns"]), float(part.get("margin_ns", 0)))
+        raise AssertionError(f"{stage} has no part {id_}; it has {', '.join(part['id'] for part in parts) or 'none'}")
 
     @property
     def largest(self) -> str:
@@ -97,6 +119,11 @@ class Report:
     @property
     def warnings(self) -> list[str]:
         return list(self.data["warnings"])
+
+    def by_path(self, kind: Kind) -> dict[str, Group]:
+        """The tables of joined commands of a kind, by the target's address of the path."""
+        return {str(self.data["paths"][data["path"]]["traddr"]): Group(data) for data in self.data["groups_by_path"]
+                if data["op"] == kind.op and data["size_bytes"] == kind.size and data["with_target"]}
 
     def find(self, kind: Kind, with_target: bool = True) -> Group | None:
         for group in self.groups:
