@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The demo: boot, load, record, and print the joined report of each kernel beside what fio and bpftool say.
+"""The demo: boot a host and its target, pair them, load, record, and print the joined report beside what fio and bpftool say.
 
-    demo.py [--build DIR] [--kernel 6.1 ...]
+    demo.py [--build DIR] [--kernel 6.12] [--target-kernel 6.1]
 
-Nothing is replayed: the reports are measured on real nvme-tcp and nvmet-tcp while you wait.
+Nothing is replayed: the report is measured on real nvme-tcp and nvmet-tcp while you wait.
 """
 
 from __future__ import annotations
@@ -14,85 +14,92 @@ import sys
 import time
 
 from bed import Bed
-from support import fio
+from bed.machine import Machine
+from support import fio, ntprofctl, pairing
 from support.checks import Results, Scope
 from support.ending import end_on_sigterm
-from support.lab import Lab
+from support.lab_two import Lab
 from support.report import Report
 
-_KERNELS = ("6.1", "6.12")
-_LOADS = [fio.Load(fio.READ_4K, 8000, 8), fio.Load(fio.WRITE_64K, 1000, 4)]
+_LOADS = [fio.Load(fio.READ_4K, 4000, 8), fio.Load(fio.WRITE_64K, 300, 4)]
 
 
 def _say(text: str = "") -> None:
     print(text, flush=True)
 
 
-def _title(text: str) -> None:
-    _say()
-    _say(text)
-    _say("=" * len(text))
+def _run(machine: Machine, *argv: str) -> str:
+    """Run it as a person would see it."""
+    _say(f"{machine.role}# {' '.join(argv)}")
+    output = machine.run(argv, timeout=300, check=True).stdout
+    if output.strip():
+        _say(output.rstrip())
+    return output
 
 
-# In one go: virtual time leaps on while the machine waits for us, and the rates would be of the waiting.
-_RECORD = """
-set -e
-programs() { bpftool prog show --json | jq -r '[.[] | select(.type == "tracing") | .id] | join(" ")'; }
-id=$(ntprofctl session start --namespace "$1" --sample all --detach --json | jq -r .id)
-until [ "$(ntprofctl session show "$id" --json | jq -r .state)" = recording ]; do sleep 0.05; done
-shift
-recording=$(programs)
-"$@" > /run/demo-fio.json
-ntprofctl session stop "$id" >&2
-jq -n --arg id "$id" --arg recording "$recording" --arg left "$(programs)" --arg text "$(ntprofctl report "$id")" \
-    --slurpfile report <(ntprofctl report "$id" --json) --slurpfile fio /run/demo-fio.json \
-    '{id: $id, recording: $recording, left: $left, text: $text, report: $report[0], fio: $fio[0]}'
-"""
-
-
-def _show(kernel: str, build: str) -> None:
+def _pair(lab: Lab) -> None:
     since = time.monotonic()
-    _title(f"Kernel {kernel}")
-    _say("Booting a machine without KVM; its target lives behind a veth pair ...")
-    with Bed.up(kernel, name=f"demo-{kernel}-{os.getpid()}"[:32], icount=True, build=build) as bed:
-        lab = Lab.prepare(bed, Scope(Results(), kernel))
-        _say(f"Up after {time.monotonic() - since:.0f} s: kernel {bed.facts.releases['host']}, "
-             f"/dev/{lab.namespace} connected over NVMe/TCP.")
-        _say()
-        _say(f"$ ntprofctl session start --namespace {lab.namespace} --sample all --detach")
-        _say("$ fio: 8,000 random reads of 4 KiB at depth 8, then 1,000 random writes of 64 KiB at depth 4 ...")
-        facts = lab.host.sh(_RECORD, lab.namespace, *fio.command(lab.namespace, _LOADS), timeout=600).json()
-        _say(f"$ ntprofctl session stop {facts['id']}; ntprofctl report {facts['id']}")
-        _say()
-        _say(facts["text"])
-        _say()
-        _say(f"kernel                                       {bed.facts.releases['host']}")
-        _say(f"programs in it while recording (bpftool)     {facts['recording']}")
-        _say(f"programs in it afterwards                    {facts['left'] or 'none'}")
-        report = Report(facts["report"])
-        for load, outcome in zip(_LOADS, fio.parse(facts["fio"], _LOADS), strict=True):
-            group = report.find(load.kind)
-            assert group is not None, f"the report has no {load.kind.name}"
-            _say(f"{load.kind.name + ': fio, report':<45}{outcome.ios} and {group.commands} commands, "
-                 f"mean latency {outcome.lat_ns / 1e3:.0f} and {group.mean_ns / 1e3:.0f} us")
+    _run(lab.target, "systemctl", "enable", "--now", "--quiet", pairing.SOCKET)
+    line = pairing.line_in(_run(lab.target, *pairing.invitation(lab.target, pairing.host_nqn(lab.host))))
+    _run(lab.host, "ntprofctl", "peer", "join", line)
+    _say(f"(paired in {time.monotonic() - since:.1f} s; no certificate authority, no clock synchronised)")
+
+
+def _programs(lab: Lab) -> list[tuple[str, str]]:
+    """Ids of what is attached on each machine, by bpftool."""
+    return [(machine.role, " ".join(str(program["id"]) for program in ntprofctl.attached_programs(machine)) or "none")
+            for machine in (lab.host, lab.target)]
+
+
+def _record(lab: Lab) -> None:
+    _say(f"host# ntprofctl session start --namespace {lab.namespace} --sample all --detach")
+    started = ntprofctl.start_detached(lab.host, lab.namespace, "all")
+    ntprofctl.wait_recording(lab.host)
+    recording = _programs(lab)
+    _say(f"host# fio: {', then '.join(f'{load.count:,} {load.kind.name}, {load.depth} at a time' for load in _LOADS)} ...")
+    outcomes = fio.run(lab.host, lab.namespace, _LOADS, real_time=False)
+    _run(lab.host, "ntprofctl", "session", "stop", started.id)
+    report = Report(ntprofctl.ctl(lab.host, "report", started.id, "--json").check().json())
+    _say()
+    _run(lab.host, "ntprofctl", "report", started.id)
+    _say()
+    for role, release in lab.bed.facts.releases.items():
+        _say(f"{f'kernel of the {role}':<45}{release}")
+    for when, programs in (("while recording", recording), ("afterwards", _programs(lab))):
+        for role, ids in programs:
+            _say(f"{f'programs in the {role} {when}':<45}{ids}")
+    for load, outcome in zip(_LOADS, outcomes, strict=True):
+        group = report.group(load.kind)
+        _say(f"{load.kind.name + ': fio, report, both sides':<45}{outcome.ios}, {group.commands} and {group.joined} commands, "
+             f"mean latency {outcome.lat_ns / 1e3:.0f} and {group.mean_ns / 1e3:.0f} us")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
-    parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.1 and 6.12")
+    parser.add_argument("--kernel", default="6.12", help="of the host; default: %(default)s")
+    parser.add_argument("--target-kernel", default="6.1", help="default: %(default)s")
     arguments = parser.parse_args()
     end_on_sigterm()
 
-    _say("Where does the time of an I/O go? A host and its target in one virtual machine, measured by ntprof.")
-    _say("fio's own time is in its latency and not in the report's; under emulation it is large.")
-    for kernel in arguments.kernels or _KERNELS:
-        _show(kernel, arguments.build)
-    _title("Where to go next")
-    _say("""README.md                         on a machine of your own: install, check, record
+    since = time.monotonic()
+    _say("Where does the time of an I/O go? A host and its target, two virtual machines on one wire, measured by ntprof.")
+    _say("Booting them without KVM ...")
+    with Bed.up(arguments.kernel, name=f"demo-{os.getpid()}", machines=2, target_kernel=arguments.target_kernel,
+                build=arguments.build) as bed:
+        lab = Lab.prepare(bed, Scope(Results(), "demo"))
+        _say(f"Up after {time.monotonic() - since:.0f} s: /dev/{lab.namespace} of the host is a drive of the target, over NVMe/TCP.")
+        _say()
+        _pair(lab)
+        _say()
+        _record(lab)
+    _say("""
+fio's own time is in its latency and not in the report's; under emulation it is large.
+
+README.md                         on machines of your own: install, pair, record
 docs/model.md                     what each stage is, and why no clock is synchronised
-./dev bed up --kernel 6.12        a machine like these to try things in; then, for instance,
-  ./dev bed exec target -- tc qdisc add dev vt root netem delay 5ms limit 10000
+./dev bed up --machines 2         machines like these to try things in; pair them as above, then for instance
+  ./dev bed exec target -- tc qdisc add dev vt root netem delay 20ms limit 10000
   ./dev bed exec host -- bash -c 'fio --name=load --filename=/dev/nvme0n1 --rw=randread --bs=4k --iodepth=8 \\
       --ioengine=libaio --direct=1 --time_based --runtime=60 > /dev/null & ntprofctl session start -n nvme0n1 -d 5s; kill %1'
 ./dev test                        proves the numbers""")
