@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import make_replay  # noqa: E402
-from service import PATIENCE, PROPERTIES, ROOT, Client, Service, errors_of, wait_until  # noqa: E402, F401
+from service import PATIENCE, PROPERTIES, ROOT, Service, errors_of, wait_until  # noqa: E402, F401
 from gi.repository import Gio, GLib  # noqa: E402
 
 PEERD = os.environ.get("NTPROF_PEERD", "build/peerd/ntprof-peerd")
@@ -55,7 +55,8 @@ class Machine:
         return [PEERD, "--bus", self.service.address, "--state-dir", str(self.state), "--peers-dir", str(self.peers_dir), *listen, *more]
 
     def start(self, *more: str) -> None:
-        self.peerd = subprocess.Popen(self.argv(*more), stdout=subprocess.DEVNULL, stderr=open(self.folder / "peerd.log", "a"))  # noqa: SIM115
+        with open(self.folder / "peerd.log", "a") as log:
+            self.peerd = subprocess.Popen(self.argv(*more), stdout=subprocess.DEVNULL, stderr=log)
         bus = self.client.connection
 
         def owned() -> bool:
@@ -133,8 +134,7 @@ class Machine:
         return self.invite_until(**options)[0]
 
     def invite_until(self, **options: object) -> tuple[str, int]:
-        given = {key.replace("_", "-"): value if isinstance(value, GLib.Variant) else GLib.Variant("t" if isinstance(value, int) else "s", value)
-                 for key, value in options.items()}
+        given = {key.replace("_", "-"): GLib.Variant("t" if isinstance(value, int) else "s", value) for key, value in options.items()}
         return self.call(ROOT, MANAGER, "Invite", GLib.Variant("(a{sv})", (given,)))
 
     def join(self, line: str, **options: str) -> tuple[str, bool]:

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import tap  # noqa: E402
-from machines import MANAGER, PEERD, ROOT, Machine, Pair, errors_of, peer_path, strangers, wait_until  # noqa: E402
+from machines import MANAGER, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until  # noqa: E402
 
 NOBODY = 65534
 
@@ -43,7 +43,8 @@ def the_man_page_has_the_same_options(pair: Pair) -> None:
 
 @tap.case
 def wrong_arguments_are_named(pair: Pair) -> None:
-    for arguments, text in ((["--foo"], "--foo"), (["extra"], "no argument"), (["--exit-on-idle", "x"], "x"), (["--exit-on-idle", "-1"], "--exit-on-idle"),
+    for arguments, text in ((["--foo"], "--foo"), (["extra"], "no argument"), (["--exit-on-idle", "x"], "x"),
+                            (["--exit-on-idle", "-1"], "--exit-on-idle"),
                             (["--exit-on-idle", "9", "--listen", "127.0.0.1:0"], "--listen")):
         result = run(*arguments)
         assert result.returncode == 2 and text in result.stderr and result.stderr.count("\n") == 1, result

@@ -114,7 +114,8 @@ def a_mistyped_line_is_refused_before_anything_is_sent(pair: Pair) -> None:
         assert name == "InvitationInvalid" and words in message, (words, name, message)
     # a digit of the address, of the port, of the fingerprint, of the code, of the check characters themselves; two exchanged; one left out
     mistyped = [line.replace("127.0.0.1", "127.0.0.2"), line.replace(f":{pair.target.port}:", f":{pair.target.port % 65535 + 1}:"),
-                replaced(at_fingerprint, other[line[at_fingerprint]]), replaced(at_code, other[code[0]]), replaced(len(line) - 1, other[code[-1]])]
+                replaced(at_fingerprint, other[line[at_fingerprint]]), replaced(at_code, other[code[0]]),
+                replaced(len(line) - 1, other[code[-1]])]
     if line[at_code] != line[at_code + 1]:
         mistyped.append(line[:at_code] + line[at_code + 1] + line[at_code] + line[at_code + 2:])
     for text in mistyped:
@@ -216,7 +217,8 @@ def what_is_refused_costs_no_invitation(pair: Pair) -> None:
 
 @tap.case
 def options_are_checked(pair: Pair) -> None:
-    for given, begins in (({"nmae": "x"}, "nmae"), ({"expires_usec": 0}, "expires-usec"), ({"expires_usec": 25 * 60 * MINUTE}, "expires-usec"),
+    for given, begins in (({"nmae": "x"}, "nmae"), ({"expires_usec": 0}, "expires-usec"),
+                          ({"expires_usec": 25 * 60 * MINUTE}, "expires-usec"),
                           ({"expires_usec": "x"}, "expires-usec"), ({"name": ""}, "name"), ({"name": "a/b"}, "name"),
                           ({"address": "300.1.1.1"}, "address")):
         name, message = errors_of(lambda given=given: pair.target.invite(**given))
@@ -429,7 +431,8 @@ def a_peer_is_found(pair: Pair) -> None:
     assert pair.host.find(traddr="127.0.0.1") == "stor-a"
     assert pair.host.find(peer="stor-a") == "stor-a"
     assert pair.host.find(subsysnqn="nqn.2026-11.org.ntprof:x", traddr="127.0.0.1") == "stor-a"
-    for where in ({"traddr": "10.0.0.2", "subsysnqn": "nqn.2026-11.org.ntprof:x"}, {"subsysnqn": "nqn.2026-11.org.ntprof:x"}, {"peer": "stor-b"}):
+    nqn = "nqn.2026-11.org.ntprof:x"
+    for where in ({"traddr": "10.0.0.2", "subsysnqn": nqn}, {"subsysnqn": nqn}, {"peer": "stor-b"}):
         name, message = errors_of(lambda where=where: pair.host.find(**where))
         assert name == "NoPeer" and (where.get("traddr") or where.get("subsysnqn") or where.get("peer")) in message, (where, name, message)
         if "peer" not in where:

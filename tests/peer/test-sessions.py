@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import make_replay  # noqa: E402
 import tap  # noqa: E402
-from machines import Machine, Pair, strangers, wait_until  # noqa: E402
+from machines import Pair, strangers, wait_until  # noqa: E402
 from service import SESSION, Client  # noqa: E402
 
 OFFSET = 987_654_321_000        # ns: the target's clock is ahead by so much
@@ -128,6 +128,21 @@ def the_peer_is_found_by_what_it_exports(lab: Lab) -> None:
     assert lab.host.find(subsysnqn=make_replay.SUBSYSNQN, traddr="10.9.9.9") == "stor-a"
     assert lab.target.peers()["host-a"]["ClaimedHostNqns"] == [make_replay.HOSTNQN]
     assert lab.host.test("stor-a")["subsystems"] == [make_replay.SUBSYSNQN]
+
+
+@tap.case
+def what_it_exports_may_change(lab: Lab) -> None:
+    """The target's ntprofd is asked again after 10 s, when somebody says Hello; who is linked hears of it then."""
+    _, target = lab.recordings()
+    lab.target.start_ntprofd(dataclasses.replace(target, has_target=False))
+    lab.pair.start()
+    lab.pair.pair()
+    assert lab.host.peers()["stor-a"]["Subsystems"] == []
+    lab.target.service.stop()
+    lab.target.start_ntprofd(target)
+    time.sleep(10.5)
+    lab.host.test("stor-a")
+    wait_until(lambda: lab.host.peers()["stor-a"]["Subsystems"] == [make_replay.SUBSYSNQN], "the host to hear of it", 20)
 
 
 @tap.case

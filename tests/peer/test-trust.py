@@ -40,6 +40,12 @@ def rss_bytes(machine: Machine) -> int:
     return int(Path(f"/proc/{machine.peerd.pid}/statm").read_text().split()[1]) * 4096
 
 
+def is_sanitized(machine: Machine) -> bool:
+    """Its memory is kept after it was freed, so how much there is says nothing."""
+    assert machine.peerd
+    return "libasan" in Path(f"/proc/{machine.peerd.pid}/maps").read_text()
+
+
 def closed(make) -> str:
     """How the other side closed on make(), which must not get an answer."""
     try:
@@ -165,7 +171,8 @@ def claims_grant_nothing(pair: Pair) -> None:
     link = RawLink(pair.target, identity(other))
     link.greet()
     link.hello()
-    answer = link.call("Join", GLib.Variant("(sa{sv})", (code, {"machine": GLib.Variant("s", "../../x"), "host-nqns": GLib.Variant("as", nqns)})))
+    claims = {"machine": GLib.Variant("s", "../../x"), "host-nqns": GLib.Variant("as", nqns)}
+    answer = link.call("Join", GLib.Variant("(sa{sv})", (code, claims)))
     its = answer.get_body().unpack()[0]
     peer = pair.target.peers()[its["name"]]
     assert its["confirmed"] is False and peer["HostNqns"] == [] and peer["Allow"] == "none" and peer["ClaimedHostNqns"] == nqns[:1], peer
@@ -213,7 +220,8 @@ def what_a_peer_may_not_send_closes_its_link(pair: Pair) -> None:
             link.wait_closed()
         assert pair.target.peerd and pair.target.peerd.poll() is None, what
     still_works(pair)
-    assert rss_bytes(pair.target) < 128 << 20, rss_bytes(pair.target)
+    if not is_sanitized(pair.target):
+        assert rss_bytes(pair.target) < 128 << 20, rss_bytes(pair.target)
     wait_until(lambda: n_files(pair.target) <= before + 3, "the links to be gone", 30)
 
 
