@@ -217,14 +217,14 @@ def what_is_refused_costs_no_invitation(pair: Pair) -> None:
 
 @tap.case
 def options_are_checked(pair: Pair) -> None:
-    for given, begins in (({"nmae": "x"}, "nmae"), ({"expires_usec": 0}, "expires-usec"),
+    for given, begins in (({"nickname": "x"}, "nickname"), ({"expires_usec": 0}, "expires-usec"),
                           ({"expires_usec": 25 * 60 * MINUTE}, "expires-usec"),
                           ({"expires_usec": "x"}, "expires-usec"), ({"name": ""}, "name"), ({"name": "a/b"}, "name"),
                           ({"address": "300.1.1.1"}, "address")):
         name, message = errors_of(lambda given=given: pair.target.invite(**given))
         assert name == "InvalidOption" and message.startswith(begins), (given, name, message)
-    name, message = errors_of(lambda: pair.host.join(pair.target.invite(), nam="x"))
-    assert name == "InvalidOption" and message.startswith("nam"), (name, message)
+    name, message = errors_of(lambda: pair.host.join(pair.target.invite(), nickname="x"))
+    assert name == "InvalidOption" and message.startswith("nickname"), (name, message)
 
 
 @tap.case
