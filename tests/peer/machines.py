@@ -38,12 +38,12 @@ def peer_path(name: str) -> str:
 class Machine:
     """One of them. state: ntprof-peerd's folder; peers: in place of /etc/ntprof/peers.d."""
 
-    def __init__(self, folder: Path, listens: bool) -> None:
+    def __init__(self, folder: Path, listens: bool, policy: str = OPEN_POLICY) -> None:
         self.folder, self.listens = folder, listens
         self.state, self.peers_dir = folder / "state", folder / "peers.d"
         folder.mkdir()
         self.peers_dir.mkdir()
-        self.service = Service(folder, OPEN_POLICY)
+        self.service = Service(folder, policy)
         self.client = self.service.client()
         self.peerd: subprocess.Popen | None = None
         self.port = 0           # kept, so that it is the same after a restart
@@ -186,8 +186,8 @@ class Pair:
         """They know each other as stor-a and host-a."""
         self.host.join(self.target.invite(name="host-a"), name="stor-a")
 
-    def another(self, name: str, listens: bool = False) -> Machine:
-        machine = Machine(self.folder / name, listens)
+    def another(self, name: str, listens: bool = False, policy: str = OPEN_POLICY) -> Machine:
+        machine = Machine(self.folder / name, listens, policy)
         self.more.append(machine)
         return machine
 

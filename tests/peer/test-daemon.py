@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import re
 import signal
 import socket
@@ -16,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import tap  # noqa: E402
-from machines import MANAGER, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until  # noqa: E402
+from machines import MANAGER, NAME, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until  # noqa: E402
 
 NOBODY = 65534
 
@@ -101,11 +103,11 @@ def its_secrets_are_its_own(pair: Pair) -> None:
 
 # ---- who may call
 
-def as_nobody(machine: Machine, path: str, method: str, *arguments: str) -> str:
+def as_nobody(machine: Machine, path: str, method: str, *arguments: str, group: int | None = None, dest: str = NAME) -> str:
     """What gdbus prints to standard error; '' when it succeeded."""
-    result = subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "gdbus", "call", "--address",
-                             machine.service.address, "--dest", "org.ntprof1.Peers", "--object-path", path, "--method", method, *arguments],
-                            capture_output=True, text=True, timeout=60, check=False)
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", f"--groups={group}" if group else "--clear-groups"]
+    result = subprocess.run([*become, "gdbus", "call", "--address", machine.service.address, "--dest", dest, "--object-path", path,
+                             "--method", method, *arguments], capture_output=True, text=True, timeout=60, check=False)
     return "" if result.returncode == 0 else result.stderr
 
 
@@ -124,6 +126,39 @@ def others_may_look_and_no_more(pair: Pair) -> None:
         assert "org.ntprof1.Error.AccessDenied" in message and method.rpartition(".")[2] in message, (method, message)
     assert as_nobody(pair.target, ROOT, "org.freedesktop.DBus.ObjectManager.GetManagedObjects") == ""
     assert set(pair.target.peers()) == {"host-a"} and pair.target.invitations() == []
+
+
+@tap.case
+def the_bus_policy_says_the_same(pair: Pair) -> None:
+    """The installed one, with users and a group that exist here. What it lets through, the daemon refuses: that error is the proof."""
+    if os.getuid() != 0:
+        raise tap.Skip("only root can become another user")
+    os.chmod(pair.folder, 0o755)
+    installed = Path(os.environ.get("NTPROF_SOURCE", ".")) / "dbus/org.ntprof1.Peers.conf"
+    rules = re.search(r"<busconfig>(.*)</busconfig>", installed.read_text(), re.DOTALL)
+    group = next(g for g in grp.getgrall() if g.gr_gid not in (0, NOBODY))
+    assert rules
+    policy = rules[1].replace('user="ntprof-peer"', 'user="root"').replace('group="ntprof"', f'group="{group.gr_name}"')
+    for_ntprofd = policy.replace('user="ntprofd"', f'user="{pwd.getpwuid(NOBODY).pw_name}"')
+    calls = {"invite": (ROOT, f"{MANAGER}.Invite", "{}"), "test": (peer_path("host-a"), "org.ntprof1.Peer.Test"),
+             "forget": (peer_path("host-a"), "org.ntprof1.Peer.Forget"),
+             "find": (f"{ROOT}/internal", "org.ntprof1.internal.Links.FindPeer", "{}")}
+    for name, rule, gid, through in (("nobody", policy, None, set()),
+                                     ("group", policy, group.gr_gid, {"test"}),
+                                     ("ntprofd", for_ntprofd, None, {"find"})):
+        machine = pair.another(name, policy=rule)
+        machine.configure("host-a", Fingerprint="sha256-" + "1" * 64)
+        machine.start()
+        for call, words in calls.items():
+            text = as_nobody(machine, *words, group=gid)
+            expected = "org.ntprof1.Error.AccessDenied" if call in through else "org.freedesktop.DBus.Error.AccessDenied"
+            assert expected in text, (name, call, text)
+        assert as_nobody(machine, ROOT, "org.freedesktop.DBus.ObjectManager.GetManagedObjects", group=gid) == ""
+        assert set(machine.peers()) == {"host-a"}       # root
+        machine.stop()
+        text = as_nobody(machine, "/org/freedesktop/DBus", "org.freedesktop.DBus.RequestName", NAME, "4", group=gid,
+                          dest="org.freedesktop.DBus")
+        assert "AccessDenied" in text, (name, text)
 
 
 # ---- sockets, and its end
