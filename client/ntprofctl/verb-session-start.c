@@ -58,7 +58,8 @@ int verb_session_start(Invocation *call)
         g_auto(Options) options = {};
         const GOptionEntry entries[] = {
                 { "namespace", 'n', 0, G_OPTION_ARG_STRING, &options.namespace_name, "What to record", "NAME" },
-                { "duration", 'd', 0, G_OPTION_ARG_STRING, &options.duration, "How long, e.g. 10s; by default until Ctrl-C", "TIME" },
+                { "duration", 'd', 0, G_OPTION_ARG_STRING, &options.duration, "How long, e.g. 10s; by default until Ctrl-C",
+                  "TIME" },
                 { "sample", 's', 0, G_OPTION_ARG_STRING, &options.sample, "Which commands: auto, all or 1/N", "RATE" },
                 { "peer", 0, 0, G_OPTION_ARG_STRING, &options.peer, "The paired machine that is the target, or fail", "PEER" },
                 { "no-target", 0, 0, G_OPTION_ARG_NONE, &options.no_target, "Record the host's side only", NULL },

@@ -205,7 +205,8 @@ static int append_request(sd_bus_message *m, const RemoteRequest *request)
         return r;
 }
 
-static int links_open(RemoteFinder *f, const char *peer, const RemoteRequest *request, const RemoteHandlers *handlers, Remote **ret)
+static int links_open(RemoteFinder *f, const char *peer, const RemoteRequest *request, const RemoteHandlers *handlers,
+                      Remote **ret)
 {
         LinksClient *c = (LinksClient *) f;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;

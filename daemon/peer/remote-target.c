@@ -96,7 +96,8 @@ static void end_because(RemoteTarget *r, NtprofError code, const char *format, .
 /* It speaks otherwise than this version: whether by mistake or on purpose, nothing of what follows can be relied on. */
 static void end_malformed(RemoteTarget *r, const char *what)
 {
-        end_because(r, NTPROF_ERROR_PEER_VERSION, "%s: the two versions of ntprof do not speak alike, update the older one", what);
+        end_because(r, NTPROF_ERROR_PEER_VERSION, "%s: the two versions of ntprof do not speak alike, update the older one",
+                    what);
 }
 
 static void on_facts(RemoteTarget *r, const WireFrame *frame)

@@ -139,8 +139,8 @@ void local_target_find(const NamespaceRoots *roots, NamespaceInfo *info)
                         path->no_target_reason = g_strdup_printf("this machine exports subsystem %s, but namespace %u of it is "
                                                                  "not enabled", info->subsystem_nqn, info->nsid);
                 else if (r < 0)
-                        path->no_target_reason = g_strdup_printf("whether the target is this machine is not known (%s/nvmet: %s)",
-                                                                 roots->configfs, g_strerror(-r));
+                        path->no_target_reason = g_strdup_printf("whether the target is this machine is not known "
+                                                                 "(%s/nvmet: %s)", roots->configfs, g_strerror(-r));
                 else
                         path->no_target_reason = g_strdup_printf("the target is another machine (%s)", path->traddr);
         }

@@ -64,7 +64,8 @@ typedef struct RemoteFinderOps {
         int (*find)(RemoteFinder *f, const RemoteWhere *where, RemoteFound found, void *userdata, void **ret_ticket);
         void (*cancel)(RemoteFinder *f, void *ticket);
         /* Begins: all that can go wrong comes by handlers->ended. */
-        int (*open)(RemoteFinder *f, const char *peer, const RemoteRequest *request, const RemoteHandlers *handlers, Remote **ret);
+        int (*open)(RemoteFinder *f, const char *peer, const RemoteRequest *request, const RemoteHandlers *handlers,
+                    Remote **ret);
 } RemoteFinderOps;
 
 struct RemoteFinder {

@@ -117,7 +117,8 @@ static int on_settle(sd_event_source *source, uint64_t usec, void *userdata)
         if (r >= 0)
                 r = read_counters(s);
         if (r < 0) {
-                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: reading records failed: %s", s->namespace->name, g_strerror(-r));
+                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: reading records failed: %s", s->namespace->name,
+                             g_strerror(-r));
                 return 0;
         }
 
@@ -180,7 +181,8 @@ static int drain(Session *s)
 
         r = s->capture->ops->drain(s->capture);
         if (r < 0)
-                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: reading records failed: %s", s->namespace->name, g_strerror(-r));
+                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: reading records failed: %s", s->namespace->name,
+                             g_strerror(-r));
         return r;
 }
 
@@ -365,7 +367,8 @@ static int on_start(sd_event_source *source, void *userdata)
 
         r = capture_job_start(s->event, s->capture, CAPTURE_JOB_ATTACH, on_attached, s, &s->job);
         if (r < 0)
-                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: no thread to attach on: %s", s->namespace->name, g_strerror(-r));
+                session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: no thread to attach on: %s", s->namespace->name,
+                             g_strerror(-r));
         else if (!s->stop_requested)
                 targets_connect(s->targets, &(TargetsOptions) {
                         .peer = s->options.peer,

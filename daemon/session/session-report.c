@@ -84,8 +84,8 @@ static void add_paths(const Session *s, NpReportFacts *facts)
         for (size_t i = 0; i < info->n_paths; i++) {
                 const NamespacePath *path = info->paths + i;
                 const SessionTarget *target = targets_of_path(s->targets, i);
-                NpReportPath *added = np_report_path_new(info->name, path->disk, path->controller, path->transport, path->traddr,
-                                                         info->block_size);
+                NpReportPath *added = np_report_path_new(info->name, path->disk, path->controller, path->transport,
+                                                         path->traddr, info->block_size);
 
                 added->target = target ? target->index : -1;
                 if (added->target < 0)

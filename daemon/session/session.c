@@ -73,7 +73,8 @@ static void release_capture(Session *s)
         if (s->job) {
                 capture_job_abandon(TAKE_PTR(s->job));
                 s->capture = NULL;
-        } else if (s->capture && s->attached && capture_job_start(s->event, s->capture, CAPTURE_JOB_DETACH, NULL, NULL, &job) >= 0) {
+        } else if (s->capture && s->attached &&
+                   capture_job_start(s->event, s->capture, CAPTURE_JOB_DETACH, NULL, NULL, &job) >= 0) {
                 capture_job_abandon(job);
                 s->capture = NULL;
         }
@@ -176,7 +177,8 @@ static int check_options(const SessionOptions *options, const NamespaceInfo *inf
         for (size_t i = 0; i < info->n_paths; i++)
                 if (!info->paths[i].exported_here && !info->paths[i].local)
                         return 0;
-        return error_set(error, NTPROF_ERROR_INVALID_OPTION, "peer: the target of %s is this machine, by all its paths", info->name);
+        return error_set(error, NTPROF_ERROR_INVALID_OPTION, "peer: the target of %s is this machine, by all its paths",
+                         info->name);
 }
 
 int session_new(sd_event *event, Backend *backend, RemoteFinder *finder, const SessionObserver *observer, const char *id,

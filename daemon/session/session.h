@@ -96,8 +96,8 @@ struct Session {
         IoStat iostat_start, iostat_end;
 };
 
-/* Prepares: resolves the namespace and opens the source of records; attaches, and asks other machines for the target's side, from
- * the event loop. finder may be NULL: no other machine is asked. Errors: see Backend; INVALID_OPTION. */
+/* Prepares: resolves the namespace and opens the source of records; attaches, and asks other machines for the target's side,
+ * from the event loop. finder may be NULL: no other machine is asked. Errors: see Backend; INVALID_OPTION. */
 int session_new(sd_event *event, Backend *backend, RemoteFinder *finder, const SessionObserver *observer, const char *id,
                 uid_t owner, const SessionOptions *options, Session **ret, Error *error);
 Session *session_free(Session *s);

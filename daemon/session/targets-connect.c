@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From paths to recordings at other machines: which machine each is, one recording a machine, until each is ready or given up. */
+/* From paths to recordings at other machines: which machine each is, one recording a machine, until all are ready or given up. */
 #include "targets-internal.h"
 
 void targets_cancel_lookups(Targets *t)
@@ -101,7 +101,7 @@ static int on_connect_timeout(sd_event_source *source, uint64_t usec, void *user
 {
         Targets *t = userdata;
 
-        targets_give_up(t, "the machine did not begin to record in time");
+        targets_give_up(t, "no answer in time; the journals of ntprof-peerd and ntprofd, here and there, may say why");
         targets_changed(t);
         return 0;
 }

@@ -137,7 +137,8 @@ static void on_ready(Remote *remote, const RemoteFacts *facts, void *userdata)
         target->kernel = g_strdup(facts->kernel);
         target->version = g_strdup(facts->version);
         for (unsigned i = 0; i < facts->n_hooks; i++)
-                session_hooks_add(target->hooks, facts->hooks[i].boundary, facts->hooks[i].mechanism, facts->hooks[i].symbol, true);
+                session_hooks_add(target->hooks, facts->hooks[i].boundary, facts->hooks[i].mechanism, facts->hooks[i].symbol,
+                                  true);
         target->state = TARGET_READY;
         targets_changed(target->targets);
 }
@@ -174,7 +175,8 @@ static void on_synced(Remote *remote, const struct wire_sync *sync, void *userda
         target->sync = *sync;
         /* Before the host began it says nothing of the host's commands. */
         if (target->index >= 0 && t->host_began)
-                np_analysis_target_synced(t->analysis, target->index, sync->target_ns, t->handlers.now_ns(t->handlers.userdata));
+                np_analysis_target_synced(t->analysis, target->index, sync->target_ns,
+                                          t->handlers.now_ns(t->handlers.userdata));
 }
 
 static void on_ended(Remote *remote, NtprofError code, const char *message, void *userdata)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ntprofd sees of other machines, played by a test: ntprof-peerd on the bus, and the target's half of daemon/peer/wire.h."""
+"""What ntprofd sees of other machines, played by a test: ntprof-peerd on the bus, the target's half of daemon/peer/wire.h."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The target is another machine: ntprof-peerd and the target's ntprofd are played by the test, from the records of the same commands
-with another clock."""
+"""The target is another machine: ntprof-peerd and the target's ntprofd are played by the test, from the records of the same
+commands with another clock."""
 
 import contextlib
 import json
@@ -13,7 +13,22 @@ from gi.repository import GLib
 
 import make_replay
 import tap
-from peerd import CHANGED, ENDED, FACTS, PAUSE, POLICY, RECORDS, RESUME, SYNC, THRESHOLD, Peerd, Target, frame, refuse, target_records
+from peerd import (
+    CHANGED,
+    ENDED,
+    FACTS,
+    PAUSE,
+    POLICY,
+    RECORDS,
+    RESUME,
+    SYNC,
+    THRESHOLD,
+    Peerd,
+    Target,
+    frame,
+    refuse,
+    target_records,
+)
 from service import Client, Service, errors_of, private_bus, spin
 
 OFFSET = 123_456_789_000_000    # ns: the target's clock is ahead by so much
@@ -180,7 +195,8 @@ def no_peer_is_no_failure(lab: Lab) -> None:
 
 @tap.case
 def a_refusal_is_told(lab: Lab) -> None:
-    for name, message in (("PeerRefused", "stor-a allows host-a nothing"), ("PeerUnreachable", "stor-a (10.0.0.2:4425) refuses"),
+    for name, message in (("PeerRefused", "stor-a allows host-a nothing"),
+                          ("PeerUnreachable", "stor-a (10.0.0.2:4425) refuses"),
                           ("KernelUnsupported", "stor-a: no hook for T1")):
         lab.peerd.open = refuse(name, message)
         if lab.service.daemon:
@@ -321,8 +337,8 @@ def garbage_facts_are_refused(lab: Lab) -> None:
     hook = {"boundary": "T1", "mechanism": "tp_btf", "symbol": "x"}
     good = {"machine": "a", "kernel": "b", "version": "c", "hooks": [hook]}
     bad = [b"{", b"[]", b"\xff{}", b"{}", b"[" * 60000, b"{\"machine\": /* */ 1}", *(json.dumps(g).encode() for g in (
-        {**good, "machine": ""}, {**good, "machine": 5}, {**good, "kernel": None}, {**good, "hooks": {}}, {**good, "hooks": [1]},
-        {**good, "hooks": [{}]}, {**good, "hooks": [hook] * 65}, {k: v for k, v in good.items() if k != "version"}))]
+        {**good, "machine": ""}, {**good, "machine": 5}, {**good, "kernel": None}, {**good, "hooks": {}},
+        {**good, "hooks": [1]}, {**good, "hooks": [{}]}, {**good, "hooks": [hook] * 65}, {k: v for k, v in good.items() if k != "version"}))]
     for index, data in enumerate(bad):
         if index > 0:
             lab.path = lab.client.start(sample="all")
@@ -370,7 +386,8 @@ def thresholds_go_to_both(lab: Lab) -> None:
     target.begin()
     first = struct.unpack("<2I", target.heard[0][1])[0]
     assert first == 2 ** 32 // 256
-    spin(lambda: any(k == THRESHOLD and d == struct.pack("<2I", make_replay.ALL, 0) for k, d in target.heard), "a threshold of all")
+    every = struct.pack("<2I", make_replay.ALL, 0)
+    spin(lambda: (THRESHOLD, every) in target.heard, "a threshold of all")
     # There it is in force late. What the host chose before, and the target did not, is told as that.
     half = lab.recording.start + 2_000_000_000
     target.changed(half + OFFSET)
@@ -441,7 +458,8 @@ def a_target_that_does_not_end_is_given_up(lab: Lab) -> None:
     begun = time.monotonic()
     report = lab.report()
     assert 4 < time.monotonic() - begun < 10
-    assert report["targets"][0]["ended_early"] == "stor-a did not answer at the end" and joined(report) == 2000, report["targets"]
+    assert report["targets"][0]["ended_early"] == "stor-a did not answer at the end", report["targets"]
+    assert joined(report) == 2000, report["losses"]
     target.wait_closed()
 
 

@@ -37,7 +37,8 @@ void rs_start_with(RemoteSession *f, SessionOptions options)
 
         options.namespace = (char *) "nvme6n1";
         options.sample.mode = SAMPLE_ALL;
-        session_new(f->event, &f->fake->backend, &f->finder->finder, &f->observer.observer, "1", 1000, &options, &f->session, &error);
+        session_new(f->event, &f->fake->backend, &f->finder->finder, &f->observer.observer, "1", 1000, &options, &f->session,
+                    &error);
         g_assert_cmpstr(error.message, ==, NULL);
 }
 

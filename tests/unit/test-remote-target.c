@@ -205,7 +205,8 @@ static void test_it_does_not_read(Fixture *f, gconstpointer data)
 static void test_facts_of_any_bytes(void)
 {
         static const char good[] = "{\"machine\":\"a\",\"kernel\":\"b\",\"version\":\"c\",\"hooks\":[{\"boundary\":\"T1\","
-                                   "\"mechanism\":\"tp_btf\",\"symbol\":\"x\"},{\"boundary\":\"T9\",\"mechanism\":\"m\",\"symbol\":\"\\u00e9\"}]}";
+                                   "\"mechanism\":\"tp_btf\",\"symbol\":\"x\"},{\"boundary\":\"T9\",\"mechanism\":\"m\","
+                                   "\"symbol\":\"\\u00e9\"}]}";
         static const char alphabet[] = "{}[]\",:\\u0x/*'\n\200\377ntf";
         unsigned taken = 0;
 
@@ -261,7 +262,8 @@ static void test_ends_of_all_kinds(void)
                 const char *why = NULL;
                 NtprofError code;
 
-                g_assert_cmpint(remote_ended_parse(cases[i].json, strlen(cases[i].json), &code, &message, &why), ==, cases[i].good);
+                g_assert_cmpint(remote_ended_parse(cases[i].json, strlen(cases[i].json), &code, &message, &why), ==,
+                                cases[i].good);
                 g_assert_true(cases[i].good == !why);
                 if (cases[i].good)
                         g_assert_cmpint(code, ==, cases[i].code);
@@ -301,7 +303,8 @@ static void pair_nothing(void *pending)
 {
 }
 
-static int pair_open(RemoteFinder *finder, const char *peer, const RemoteRequest *request, const RemoteHandlers *handlers, Remote **ret)
+static int pair_open(RemoteFinder *finder, const char *peer, const RemoteRequest *request, const RemoteHandlers *handlers,
+                     Remote **ret)
 {
         Pair *p = (Pair *) finder;
 
@@ -330,11 +333,13 @@ static void test_both_halves(Fixture *f, gconstpointer data)
         /* One path, to another machine. */
         p.here->info->paths[0].local = p.here->info->paths[1].local = false;
         p.here->info->paths[1].exported_here = true;
-        g_assert_cmpint(session_new(f->event, &p.here->backend, &p.finder, &p.observer.observer, "1", 0, &options, &s, NULL), ==, 0);
+        g_assert_cmpint(session_new(f->event, &p.here->backend, &p.finder, &p.observer.observer, "1", 0, &options, &s, NULL), ==,
+                        0);
         run_for(f, 20);
         p.found(0, "stor-a", NULL, p.found_userdata);
         g_assert_cmpint(target_side_new(f->event, &p.there->backend, &p.config, &grant, 0,
-                                        &(TargetSideHandlers) { .gone = on_side_gone, .userdata = &p }, &p.side, &fd, NULL), ==, 0);
+                                        &(TargetSideHandlers) { .gone = on_side_gone, .userdata = &p }, &p.side, &fd,
+                                        NULL), ==, 0);
         remote_target_connected(p.target, fd);
         run_for(f, 300);
         g_assert_cmpint(s->state, ==, SESSION_RECORDING);

@@ -3,7 +3,15 @@
 #include "remote-session.h"
 
 /* How far it is. */
-typedef enum Until { UNTIL_CREATED, UNTIL_FINDING, UNTIL_OPENED, UNTIL_READY, UNTIL_RECORDING, UNTIL_ENDING, UNTIL_COUNT } Until;
+typedef enum Until {
+        UNTIL_CREATED,
+        UNTIL_FINDING,
+        UNTIL_OPENED,
+        UNTIL_READY,
+        UNTIL_RECORDING,
+        UNTIL_ENDING,
+        UNTIL_COUNT,
+} Until;
 
 static void bring(RemoteSession *f, Until until)
 {
