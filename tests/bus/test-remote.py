@@ -423,7 +423,7 @@ def stop_and_cancel_wait_for_no_target(lab: Lab) -> None:
         lab.client.call(lab.path, "org.ntprof1.Session", "Cancel")
         target.wait_closed()
         assert lab.failed() == ("cancelled", "")
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 25
 
 
 @tap.case
@@ -457,7 +457,7 @@ def a_target_that_does_not_end_is_given_up(lab: Lab) -> None:
     target.wait(PAUSE)
     begun = time.monotonic()
     report = lab.report()
-    assert 4 < time.monotonic() - begun < 10
+    assert 4 < time.monotonic() - begun < 20
     assert report["targets"][0]["ended_early"] == "stor-a did not answer at the end", report["targets"]
     assert joined(report) == 2000, report["losses"]
     target.wait_closed()
@@ -478,7 +478,7 @@ def a_flood_leaves_the_daemon_answering(lab: Lab) -> None:
         asked = time.monotonic()
         lab.client.get(lab.path, "State")
         slowest = max(slowest, time.monotonic() - asked)
-    assert sent > 10 << 20 and slowest < 1, (sent, slowest)
+    assert sent > 10 << 20 and slowest < 3, (sent, slowest)
     rss = next(int(line.split()[1]) for line in open(f"/proc/{lab.service.daemon.pid}/status") if line.startswith("VmRSS"))
     assert rss < 600_000, f"{rss} kB"
     target.close()
