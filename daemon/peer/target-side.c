@@ -113,9 +113,7 @@ static int on_gone(sd_event_source *source, void *userdata)
 }
 
 /* The other end sees the end of the stream at once; who asked hears of it from the event loop, not from within what failed. */
-static void gone(TargetSide *t, const char *format, ...) _printf_(2, 3);
-
-static void gone(TargetSide *t, const char *format, ...)
+static _printf_(2, 3) void gone(TargetSide *t, const char *format, ...)
 {
         va_list ap;
 
@@ -207,9 +205,7 @@ static void end(TargetSide *t)
                 gone(t, "no timer");
 }
 
-static void fail(TargetSide *t, NtprofError code, const char *format, ...) _printf_(3, 4);
-
-static void fail(TargetSide *t, NtprofError code, const char *format, ...)
+static _printf_(3, 4) void fail(TargetSide *t, NtprofError code, const char *format, ...)
 {
         _cleanup_free_ char *text = NULL;
         va_list ap;
@@ -555,9 +551,14 @@ int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *conf
 
 void target_side_shutdown(TargetSide *t)
 {
-        /* Once, and what the link does not take now it won't get. */
-        if (t->state < CLOSING)
-                fail(t, NTPROF_ERROR_SHUTTING_DOWN, "its ntprofd was ended while it recorded");
+        _cleanup_free_ char *message = g_strdup_printf("%s: its ntprofd was ended while it recorded", t->backend->machine),
+                            *json = target_ended_json(NTPROF_ERROR_SHUTTING_DOWN, message);
+
+        if (t->state >= CLOSING)
+                return;
+        /* Once: what the link does not take now it won't get. */
+        wire_writer_add(t->writer, WIRE_ENDED, json, strlen(json));
+        (void) wire_writer_flush(t->writer, t->fd);
 }
 
 TargetSide *target_side_free(TargetSide *t)

@@ -616,6 +616,18 @@ static void test_shutdown(Fixture *f, gconstpointer data)
         g_assert_cmpstr(f->link.ended, ==, "{\"error\":\"ShuttingDown\",\"message\":\"host-a: its ntprofd was ended while it recorded\"}");
 }
 
+/* The thread that attaches is waited for: nothing stays attached, and it does not outlive what it works on. */
+static void test_shutdown_while_attaching(Fixture *f, gconstpointer data)
+{
+        begin(f);
+        target_sides_shutdown(f->sides);
+        g_assert_cmpint(f->fake->open_captures, ==, 0);
+        g_assert_true(g_str_has_suffix(f->fake->calls->str, "detach free"));
+        receive(&f->link);
+        g_assert_true(f->link.eof);
+        g_assert_nonnull(strstr(f->link.ended, "ShuttingDown"));
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -640,5 +652,6 @@ int main(int argc, char **argv)
         ADD("paused-before-begun", test_paused_before_begun);
         ADD("limits", test_limits);
         ADD("shutdown", test_shutdown);
+        ADD("shutdown-while-attaching", test_shutdown_while_attaching);
         return g_test_run();
 }
