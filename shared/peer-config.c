@@ -17,7 +17,8 @@
 
 typedef struct {
         const char *key;
-        /* NULL, or what the value must be, as the end of "... is not". A value is what stands after '=', without blanks around it. */
+        /* NULL, or what the value must be, as the end of "... is not". A value is what stands after '=', without blanks around
+         * it. */
         const char *(*set)(NpPeerConfig *config, const char *value);
         /* NULL: nothing to write */
         char *(*get)(const NpPeerConfig *config);
@@ -126,7 +127,8 @@ static char *get_claimed(const NpPeerConfig *config)
 
 static const char *set_subsystems(NpPeerConfig *config, const char *value)
 {
-        return set_nqns(&config->subsystems, value, np_subsystem_nqn_valid, "one or more NQNs of at most 223 bytes, separated by blanks");
+        return set_nqns(&config->subsystems, value, np_subsystem_nqn_valid,
+                        "one or more NQNs of at most 223 bytes, separated by blanks");
 }
 
 static char *get_subsystems(const NpPeerConfig *config)
@@ -236,7 +238,8 @@ static gboolean read_key(NpPeerConfig *config, GKeyFile *file, const char *key, 
                 for (gsize i = 0; i < G_N_ELEMENTS(keys); i++)
                         g_string_append_printf(known, "%s%s", i ? ", " : "", keys[i].key);
                 shown = g_strescape(key, NULL);
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: %s: no such key; known are %s", path, shown, known->str);
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: %s: no such key; known are %s", path, shown,
+                            known->str);
                 return FALSE;
         }
 
@@ -266,8 +269,10 @@ static NpPeerConfig *parse(const char *name, const char *path, const char *text,
         if (!np_peer_name_valid(name)) {
                 g_autofree char *shown = g_strescape(name, NULL);
 
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: \"%.100s\" cannot be the name of a peer: letters, digits, "
-                            "'-', '_' and '.', not first '.' or '-', at most %d", path, shown, NP_PEER_NAME_MAX);
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                            "%s: \"%.100s\" cannot be the name of a peer: letters, digits, "
+                            "'-', '_' and '.', not first '.' or '-', at most %d",
+                            path, shown, NP_PEER_NAME_MAX);
                 return NULL;
         }
         /* What is wrong is told with parts of the text, and a message goes to people and over the bus. */
@@ -282,7 +287,8 @@ static NpPeerConfig *parse(const char *name, const char *path, const char *text,
 
         groups = g_key_file_get_groups(file, NULL);
         if (!groups[0] || groups[1] || !g_str_equal(groups[0], GROUP)) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: it must have the section [" GROUP "], and no other", path);
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                            "%s: it must have the section [" GROUP "], and no other", path);
                 return NULL;
         }
         names = g_key_file_get_keys(file, GROUP, NULL, error);
@@ -334,8 +340,8 @@ static gboolean check_trusted(const struct stat *st, const char *path, const uid
         for (const uid_t *uid = trusted_uids; *uid != (uid_t) -1; uid++)
                 trusted |= *uid == st->st_uid;
         if (!trusted) {
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "%s: uid %u owns it, so it is not trusted: chown root %s",
-                            path, st->st_uid, path);
+                g_set_error(error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
+                            "%s: uid %u owns it, so it is not trusted: chown root %s", path, st->st_uid, path);
                 return FALSE;
         }
         if (st->st_mode & (S_IWGRP | S_IWOTH)) {
@@ -378,7 +384,8 @@ static char *read_all(const char *path, const uid_t *trusted_uids, gsize *ret_si
                         break;
                 size += n;
                 if (size > FILE_MAX) {
-                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: it is longer than %d bytes", path, FILE_MAX);
+                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: it is longer than %d bytes", path,
+                                    FILE_MAX);
                         goto fail;
                 }
         }
@@ -546,8 +553,10 @@ gboolean np_peer_config_save(const NpPeerConfig *config, const char *folder, GEr
                 g_autofree char *value = keys[i].get(config), *read = keys[i].get(again);
 
                 if (g_strcmp0(value, read) != 0) {
-                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: %s cannot be written: its value would be read as "
-                                    "another", path, keys[i].key);
+                        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                                    "%s: %s cannot be written: its value would be read as "
+                                    "another",
+                                    path, keys[i].key);
                         return FALSE;
                 }
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What this machine's administrator, or a pairing, says of another machine: one key file a peer, NAME.conf. ntprofd reads those of
- * /etc/ntprof/peers.d (what a peer may have), ntprof-peerd these and its own (whom to trust), ntprofctl writes them.
+ * What this machine's administrator, or a pairing, says of another machine: one key file a peer, NAME.conf. ntprofd reads
+ * those of /etc/ntprof/peers.d (what a peer may have), ntprof-peerd these and its own (whom to trust), ntprofctl writes them.
  *
  *     [Peer]
  *     Fingerprint=sha256-...           of its certificate; may be absent in /etc when pairing has pinned one
@@ -52,9 +52,9 @@ gboolean np_peer_config_set(NpPeerConfig *config, const char *key, const char *v
 /* Atomic, mode 0644; creates the folder (0755). Only what is set is written, and nothing that could not be read again. */
 gboolean np_peer_config_save(const NpPeerConfig *config, const char *folder, GError **error);
 
-/* All *.conf of a folder, by name; one that cannot be used is left out and told by problem() (it may be NULL). A folder that is not
- * there has none. trusted_uids: who may own folder and files, ended by (uid_t) -1, and nobody else may be able to write them; NULL: not
- * checked. */
+/* All *.conf of a folder, by name; one that cannot be used is left out and told by problem() (it may be NULL). A folder that
+ * is not there has none. trusted_uids: who may own folder and files, ended by (uid_t) -1, and nobody else may be able to
+ * write them; NULL: not checked. */
 typedef void (*NpPeerProblem)(const char *message, gpointer data);
 GPtrArray *np_peer_configs_load(const char *folder, const uid_t *trusted_uids, NpPeerProblem problem, gpointer data);
 
@@ -64,9 +64,11 @@ gboolean np_peer_name_valid(const char *name);
 gboolean np_fingerprint_valid(const char *text);
 /* SHA-256 of a certificate's DER. */
 char *np_fingerprint_of_der(gconstpointer der, gsize size);
-/* "10.0.0.2:4425", "[fe80::1%eth0]:4425", "stor-a.example:4425", or without a port: NP_PEER_PORT. NULL, error: what is wrong with it. */
+/* "10.0.0.2:4425", "[fe80::1%eth0]:4425", "stor-a.example:4425", or without a port: NP_PEER_PORT. NULL, error: what is wrong
+ * with it. */
 GSocketConnectable *np_address_parse(const char *text, GError **error);
-/* "nqn." and what NVMe Base Specification 2.0 section 4.5 allows: at most 223 bytes, UTF-8 without control characters or blanks. */
+/* "nqn." and what NVMe Base Specification 2.0 section 4.5 allows: at most 223 bytes, UTF-8 without control characters or
+ * blanks. */
 gboolean np_nqn_valid(const char *nqn);
 /* The same without "nqn.": a kernel takes any name for a subsystem, and people do call them "testnqn". */
 gboolean np_subsystem_nqn_valid(const char *nqn);

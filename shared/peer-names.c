@@ -122,9 +122,11 @@ GSocketConnectable *np_address_parse(const char *text, GError **error)
         if (!good) {
                 g_autofree char *shown = g_strescape(text, NULL);
 
-                g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                            "\"%.300s\" is no address: \"10.0.0.2:%d\", \"[fe80::1%%eth0]:%d\" or \"name.example:%d\" is expected, "
-                            "with a port from 1 to 65535 or none", shown, NP_PEER_PORT, NP_PEER_PORT, NP_PEER_PORT);
+                g_set_error(
+                        error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                        "\"%.300s\" is no address: \"10.0.0.2:%d\", \"[fe80::1%%eth0]:%d\" or \"name.example:%d\" is expected, "
+                        "with a port from 1 to 65535 or none",
+                        shown, NP_PEER_PORT, NP_PEER_PORT, NP_PEER_PORT);
                 return NULL;
         }
         return g_network_address_new(host, port);

@@ -98,7 +98,8 @@ int authority_check(Method method, sd_bus_message *message, uid_t owner, uid_t *
         action = authority_action(method, owner == OWNER_NONE || owner == uid);
         if (action && !is_allowed(action, uid)) {
                 if (g_str_equal(action, INTERNAL))
-                        return error_set(error, NTPROF_ERROR_ACCESS_DENIED, "%s: only root and ntprof-peerd may", methods[method].member);
+                        return error_set(error, NTPROF_ERROR_ACCESS_DENIED, "%s: only root and ntprof-peerd may",
+                                         methods[method].member);
                 if (owner != OWNER_NONE)
                         return error_set(error, NTPROF_ERROR_ACCESS_DENIED,
                                          "%s: the session belongs to uid %u; only its owner and root may (%s)",

@@ -98,7 +98,8 @@ int dictionary_read(sd_bus_message *m, const char *name, const DictionaryKey *ta
         if (r < 0 && error->code != NTPROF_ERROR_NONE)
                 return r;
         if (r < 0)
-                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: the message cannot be read: %s", name, g_strerror(-r));
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: the message cannot be read: %s", name,
+                                 g_strerror(-r));
 
         for (size_t i = 0; i < n; i++)
                 if (table[i].required && !(seen & 1ULL << i))

@@ -5,8 +5,8 @@
 #include "target-journal.h"
 #include "target-request.h"
 
-static int open_target(Service *service, sd_bus_message *m, PeerWho *who, PeerRequest *request, int *ret_fd, char **ret_problems,
-                       Error *error)
+static int open_target(Service *service, sd_bus_message *m, PeerWho *who, PeerRequest *request, int *ret_fd,
+                       char **ret_problems, Error *error)
 {
         int r;
 
@@ -90,7 +90,8 @@ static const sd_bus_vtable target_vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("OpenTarget", SD_BUS_ARGS("a{sv}", peer, "a{sv}", request), SD_BUS_RESULT("h", stream),
                                 method_open_target, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Describe", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", facts), method_describe, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Describe", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", facts), method_describe,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_VTABLE_END,
 };
 

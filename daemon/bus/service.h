@@ -15,7 +15,8 @@ DEFINE_CLEANUP_FUNC(Service *, service_free);
 
 /* Peers' files are here in place of NP_PEERS_ETC, and may be the daemon's own user's: for tests. */
 void service_set_peers_folder(Service *service, const char *folder);
-/* Leaves the event loop when nothing was asked for, no session kept, and nothing recorded for another machine, for so long. The bus starts the daemon again. */
+/* Leaves the event loop when nothing was asked for, no session kept, and nothing recorded for another machine, for so long.
+ * The bus starts the daemon again. */
 int service_set_idle_exit(Service *service, uint64_t usec);
 /* Ends all sessions, and recordings for other machines, and lets their clients know. */
 void service_shutdown(Service *service);

@@ -51,7 +51,8 @@ static char *describe_what(const PeerRequest *request)
         for (unsigned i = 0; i < request->n_filters; i++) {
                 const PeerFilter *filter = request->filters + i;
 
-                g_string_append_printf(text, "%s%s at %s namespace %u", i ? "; " : "", filter->hostnqn, filter->subsysnqn, filter->nsid);
+                g_string_append_printf(text, "%s%s at %s namespace %u", i ? "; " : "", filter->hostnqn, filter->subsysnqn,
+                                       filter->nsid);
         }
         return g_string_free(text, false);
 }
@@ -72,8 +73,8 @@ void target_journal_refused(const PeerWho *who, const PeerRequest *request, cons
 
         add_request(&f, who, request);
         add(&f, "NTPROF_ERROR", ntprof_error_name(error->code));
-        log_event(SD_WARNING, ID_REFUSED, f.fields, f.n, "Refused %s: %s%s%s%s%s", by, error->message, *what ? "; asked for " : "", what,
-                  problems ? "; " : "", problems ?: "");
+        log_event(SD_WARNING, ID_REFUSED, f.fields, f.n, "Refused %s: %s%s%s%s%s", by, error->message,
+                  *what ? "; asked for " : "", what, problems ? "; " : "", problems ?: "");
 }
 
 void target_journal_ended(const TargetSidesEntry *entry, const char *why)
@@ -90,6 +91,7 @@ void target_journal_ended(const TargetSidesEntry *entry, const char *why)
         add(&f, "NTPROF_COMMANDS", commands);
         add(&f, "NTPROF_RECORDS", records);
         add(&f, "NTPROF_LINK_FULL", dropped);
-        log_event(SD_INFO, ID_ENDED, f.fields, f.n, "Recording for %s ended after %.1f s: %s; %s commands, %s records sent, %s dropped", by,
-                  seconds, why, commands, records, dropped);
+        log_event(SD_INFO, ID_ENDED, f.fields, f.n,
+                  "Recording for %s ended after %.1f s: %s; %s commands, %s records sent, %s dropped", by, seconds, why,
+                  commands, records, dropped);
 }

@@ -36,7 +36,8 @@ static int set_fingerprint(const void *value, void *userdata, Error *error)
                 return 0;
         }
         quoted = error_quote(fingerprint);
-        return error_set(error, NTPROF_ERROR_INVALID_OPTION, "fingerprint: %s is none: \"sha256-\" and 64 hexadecimal digits", quoted);
+        return error_set(error, NTPROF_ERROR_INVALID_OPTION, "fingerprint: %s is none: \"sha256-\" and 64 hexadecimal digits",
+                         quoted);
 }
 
 static int set_address(const void *value, void *userdata, Error *error)
@@ -60,7 +61,8 @@ static int check_nqn(const char *nqn, const char *what, Error *error)
         if (np_subsystem_nqn_valid(nqn))
                 return 0;
         quoted = error_quote(nqn);
-        return error_set(error, NTPROF_ERROR_INVALID_OPTION, "filters: %s %s is none: at most 223 bytes without blanks", what, quoted);
+        return error_set(error, NTPROF_ERROR_INVALID_OPTION, "filters: %s %s is none: at most 223 bytes without blanks", what,
+                         quoted);
 }
 
 static int read_filters(sd_bus_message *m, void *userdata, Error *error)

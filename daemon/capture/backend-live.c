@@ -66,7 +66,8 @@ finish:
         return r;
 }
 
-static int live_open_target(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret, Error *error)
+static int live_open_target(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret,
+                            Error *error)
 {
         const char *why = NULL;
         HookPlan *plan;
@@ -81,8 +82,8 @@ static int live_open_target(Backend *b, const CaptureConfig *config, const Captu
         else {
                 r = capture_bpf_new(plan, config, handlers, ret);
                 if (r < 0)
-                        r = error_set(error, NTPROF_ERROR_CAPTURE_FAILED, "%s: the programs could not be prepared: %s", b->machine,
-                                      g_strerror(-r));
+                        r = error_set(error, NTPROF_ERROR_CAPTURE_FAILED, "%s: the programs could not be prepared: %s",
+                                      b->machine, g_strerror(-r));
         }
         hook_plan_free(plan);
         return r;

@@ -51,8 +51,8 @@ static int replay_open_target(Backend *b, const CaptureConfig *config, const Cap
         BackendReplay *replay = (BackendReplay *) b;
 
         if (!replay->recording->facts->has_target)
-                return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s: the recording it replays has the host's side only",
-                                 b->machine);
+                return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED,
+                                 "%s: the recording it replays has the host's side only", b->machine);
         return capture_replay_new_target(replay->recording, replay->speed, config, handlers, ret, error);
 }
 

@@ -63,26 +63,32 @@ static const NpPeerConfig *find_rival(const GPtrArray *configs, const NpPeerConf
         return NULL;
 }
 
-static int check_nqn(const PeerPolicy *policy, const GPtrArray *configs, const NpPeerConfig *config, const char *nqn, Error *error)
+static int check_nqn(const PeerPolicy *policy, const GPtrArray *configs, const NpPeerConfig *config, const char *nqn,
+                     Error *error)
 {
         const NpPeerConfig *rival;
 
         if (!has_nqn(config, nqn))
-                return error_set(error, NTPROF_ERROR_PEER_REFUSED,
-                                 "%s: host NQN %s is not %s's there: HostNQN= in %s does not have it; its administrator can add it, "
-                                 "or run 'ntprofctl peer confirm %s' there", policy->machine, nqn, config->name, config->path, config->name);
+                return error_set(
+                        error, NTPROF_ERROR_PEER_REFUSED,
+                        "%s: host NQN %s is not %s's there: HostNQN= in %s does not have it; its administrator can add it, "
+                        "or run 'ntprofctl peer confirm %s' there",
+                        policy->machine, nqn, config->name, config->path, config->name);
         rival = find_rival(configs, config, nqn);
         if (rival)
-                return error_set(error, NTPROF_ERROR_PEER_REFUSED,
-                                 "%s: host NQN %s is in both %s and %s there, so neither may have it recorded: its administrator must "
-                                 "take it out of one", policy->machine, nqn, config->path, rival->path);
+                return error_set(
+                        error, NTPROF_ERROR_PEER_REFUSED,
+                        "%s: host NQN %s is in both %s and %s there, so neither may have it recorded: its administrator must "
+                        "take it out of one",
+                        policy->machine, nqn, config->path, rival->path);
         return 0;
 }
 
 static int no_nqn(const PeerPolicy *policy, const char *name, const char *path, Error *error)
 {
         return error_set(error, NTPROF_ERROR_PEER_REFUSED,
-                         "%s: %s has no HostNQN= in %s: run 'ntprofctl peer confirm %s' there", policy->machine, name, path, name);
+                         "%s: %s has no HostNQN= in %s: run 'ntprofctl peer confirm %s' there", policy->machine, name, path,
+                         name);
 }
 
 static void set_grant(const NpPeerConfig *config, PeerGrant *ret)
@@ -117,9 +123,11 @@ int peer_policy_check(const PeerPolicy *policy, const PeerWho *who, const PeerRe
                 return no_nqn(policy, who->name, path, error);
 
         if (config->fingerprint && !g_str_equal(config->fingerprint, who->fingerprint))
-                return error_set(error, NTPROF_ERROR_PEER_REFUSED,
-                                 "%s: the certificate of %s is %s, but Fingerprint= in %s there is another: its administrator must "
-                                 "change it", policy->machine, who->name, who->fingerprint, config->path);
+                return error_set(
+                        error, NTPROF_ERROR_PEER_REFUSED,
+                        "%s: the certificate of %s is %s, but Fingerprint= in %s there is another: its administrator must "
+                        "change it",
+                        policy->machine, who->name, who->fingerprint, config->path);
         if (!config->host_nqns[0])
                 return no_nqn(policy, who->name, config->path, error);
         if (config->allow != NP_PEER_ALLOW_OBSERVE)

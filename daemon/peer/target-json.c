@@ -9,7 +9,8 @@
 #define WORD_LEN_MAX 64
 #define SYMBOL_LEN_MAX 255
 #define MESSAGE_LEN_MAX 1000
-G_STATIC_ASSERT(WIRE_FACTS_HOOKS_MAX * (2 * (2 * WORD_LEN_MAX + SYMBOL_LEN_MAX) + 64) + 3 * (2 * NAME_LEN_MAX + 64) < WIRE_FRAME_MAX);
+G_STATIC_ASSERT(WIRE_FACTS_HOOKS_MAX *(2 * (2 * WORD_LEN_MAX + SYMBOL_LEN_MAX) + 64) + 3 * (2 * NAME_LEN_MAX + 64) <
+                WIRE_FRAME_MAX);
 
 static void add_text(JsonBuilder *b, const char *name, const char *value, size_t max)
 {

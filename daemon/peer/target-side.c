@@ -414,7 +414,8 @@ static void resume(TargetSide *t)
         if (r >= 0)
                 r = arm_tick(t, TICK_USEC, on_tick);
         if (r >= 0 && t->duration_usec > 0 && t->duration_usec < LIMIT_MAX_USEC)
-                r = set_limit(t, t->duration_usec + target_side_patience.grace_usec, "the host did not, though the time that it asked for is over");
+                r = set_limit(t, t->duration_usec + target_side_patience.grace_usec,
+                              "the host did not, though the time that it asked for is over");
         if (r < 0) {
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "the recording could not be started: %s", g_strerror(-r));
                 return;
@@ -511,8 +512,8 @@ static void on_attached(int r, const char *why, void *userdata)
         flush(t);
 }
 
-int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *config, const PeerGrant *grant, uint64_t duration_usec,
-                    const TargetSideHandlers *handlers, TargetSide **ret, int *ret_fd, Error *error)
+int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *config, const PeerGrant *grant,
+                    uint64_t duration_usec, const TargetSideHandlers *handlers, TargetSide **ret, int *ret_fd, Error *error)
 {
         _cleanup_(target_side_freep) TargetSide *t = g_new0(TargetSide, 1);
         CaptureHandlers capture_handlers = { .target_record = on_record, .userdata = t };

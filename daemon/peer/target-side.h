@@ -40,10 +40,10 @@ typedef struct TargetSidePatience {
 
 extern TargetSidePatience target_side_patience;
 
-/* Opens the backend's target side and begins to attach, on a thread. config is what to record, duration_usec what the host asked
- * for (0: until it says so). *ret_fd, the other end, is the caller's. Errors: KERNEL_UNSUPPORTED, CAPTURE_FAILED. */
-int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *config, const PeerGrant *grant, uint64_t duration_usec,
-                    const TargetSideHandlers *handlers, TargetSide **ret, int *ret_fd, Error *error);
+/* Opens the backend's target side and begins to attach, on a thread. config is what to record, duration_usec what the host
+ * asked for (0: until it says so). *ret_fd, the other end, is the caller's. Errors: KERNEL_UNSUPPORTED, CAPTURE_FAILED. */
+int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *config, const PeerGrant *grant,
+                    uint64_t duration_usec, const TargetSideHandlers *handlers, TargetSide **ret, int *ret_fd, Error *error);
 /* Tells the other end, as far as it listens, for a loop that runs no more. To be freed next. */
 void target_side_shutdown(TargetSide *t);
 TargetSide *target_side_free(TargetSide *t);

@@ -65,16 +65,16 @@ static int check_limits(const TargetSides *sides, const PeerWho *who, Error *err
                 n += g_str_equal(entry->who.name, who->name);
         }
         if (n >= TARGET_SIDES_PEER_MAX)
-                return error_set(error, NTPROF_ERROR_TOO_MANY_SESSIONS, "%s: %u recordings for %s run there already: stop one first",
-                                 machine, n, who->name);
+                return error_set(error, NTPROF_ERROR_TOO_MANY_SESSIONS,
+                                 "%s: %u recordings for %s run there already: stop one first", machine, n, who->name);
         if (sides->list->len >= TARGET_SIDES_MAX)
                 return error_set(error, NTPROF_ERROR_TOO_MANY_SESSIONS,
-                                 "%s: %u recordings for other machines run there already: try again when one has ended", machine,
-                                 sides->list->len);
+                                 "%s: %u recordings for other machines run there already: try again when one has ended",
+                                 machine, sides->list->len);
         if (sides->list->len + ending >= 2 * TARGET_SIDES_MAX)
                 return error_set(error, NTPROF_ERROR_TOO_MANY_SESSIONS,
-                                 "%s: %u recordings that have ended are not detached there yet: try again in some seconds", machine,
-                                 ending);
+                                 "%s: %u recordings that have ended are not detached there yet: try again in some seconds",
+                                 machine, ending);
         return 0;
 }
 
@@ -132,8 +132,8 @@ int target_sides_open(TargetSides *sides, const PeerWho *who, const PeerRequest 
         make_config(request, &config);
         entry = entry_new(sides, who, request);
         handlers.userdata = entry;
-        r = target_side_new(sides->event, sides->backend, &config, &grant, request->duration_usec, &handlers, &entry->side, ret_fd,
-                            error);
+        r = target_side_new(sides->event, sides->backend, &config, &grant, request->duration_usec, &handlers, &entry->side,
+                            ret_fd, error);
         if (r < 0) {
                 entry_free(entry);
                 return r;

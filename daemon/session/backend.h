@@ -24,7 +24,8 @@ typedef struct BackendOps {
                     Capture **ret, char **ret_no_target_reason, Error *error);
         /* The target's side alone, for another machine: config has target filters only. Errors: KERNEL_UNSUPPORTED,
          * CAPTURE_FAILED. */
-        int (*open_target)(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret, Error *error);
+        int (*open_target)(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret,
+                           Error *error);
         /* What the machine that the records are from is to others. */
         MachineFacts *(*describe)(Backend *b);
         /* Counts now, by the clock of the capture. */

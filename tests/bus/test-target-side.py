@@ -32,7 +32,8 @@ class Target:
         self.client: Client | None = None
         self.streams: list[wire.Stream] = []
 
-    def start(self, recording: make_replay.Recording | None = None, speed: float = 20, arguments: tuple = (), **keys: str) -> Client:
+    def start(self, recording: make_replay.Recording | None = None, speed: float = 20, arguments: tuple = (),
+              **keys: str) -> Client:
         self.peer("host-a", HostNQN=make_replay.HOSTNQN, **keys)
         self.service.start(recording, speed=speed, arguments=("--peers-dir", self.peers, *arguments))
         self.client = self.service.client()
@@ -146,7 +147,7 @@ def what_is_not_granted_is_refused(target: Target) -> None:
     mine = target.peers / "host-a.conf"
     name, message = target.refused(name="host-b")
     assert name == "PeerRefused", (name, message)
-    assert message == (f"host-a: host-b has no HostNQN= in {target.peers}/host-b.conf: run 'ntprofctl peer confirm host-b' there")
+    assert message == f"host-a: host-b has no HostNQN= in {target.peers}/host-b.conf: run 'ntprofctl peer confirm host-b' there"
     name, message = target.refused(filters=[(make_replay.SUBSYSNQN, "nqn.host-z", 1)])
     assert name == "PeerRefused" and "nqn.host-z is not host-a's there" in message and str(mine) in message, message
     target.peer("host-c", HostNQN=make_replay.HOSTNQN)
@@ -179,9 +180,12 @@ def a_request_that_makes_no_sense_is_named(target: Target) -> None:
                       ({"filters": [("a b", make_replay.HOSTNQN, 1)]}, "filters: subsystem NQN"),
                       ({"filters": [(make_replay.SUBSYSNQN, "nqn." + "x" * 220, 1)]}, "filters: host NQN"),
                       ({"filters": [(make_replay.SUBSYSNQN, make_replay.HOSTNQN, 0)]}, "filters: 0 is no namespace"),
-                      ({"duration-usec": text}, "duration-usec: its value has type s"), ({"more": text}, '"more": no such option'),
-                      ({"peer": {"name": GLib.Variant("s", "../x")}}, 'name: "../x"'), ({"peer": {"name": None}}, "name: this option"),
-                      ({"peer": {"fingerprint": text}}, 'fingerprint: "x"'), ({"peer": {"address": GLib.Variant("u", 1)}}, "address:")):
+                      ({"duration-usec": text}, "duration-usec: its value has type s"),
+                      ({"more": text}, '"more": no such option'),
+                      ({"peer": {"name": GLib.Variant("s", "../x")}}, 'name: "../x"'),
+                      ({"peer": {"name": None}}, "name: this option"),
+                      ({"peer": {"fingerprint": text}}, 'fingerprint: "x"'),
+                      ({"peer": {"address": GLib.Variant("u", 1)}}, "address:")):
         name, message = target.refused(**how)
         assert name == "InvalidOption" and message.startswith(word), (how, name, message)
 
@@ -199,7 +203,8 @@ def a_recording_without_the_targets_side_has_none(target: Target) -> None:
 def it_describes_its_machine(target: Target) -> None:
     client = target.start(make_replay.recording(seconds=0.1))
     facts = client.call(INTERNAL, TARGET, "Describe")[0]
-    assert facts == {"subsystems": [make_replay.SUBSYSNQN], "addresses": ["10.0.0.2"], "host-nqns": [make_replay.HOSTNQN]}, facts
+    expected = {"subsystems": [make_replay.SUBSYSNQN], "addresses": ["10.0.0.2"], "host-nqns": [make_replay.HOSTNQN]}
+    assert facts == expected, facts
 
 
 @tap.case
@@ -227,8 +232,9 @@ def a_host_that_goes_away_leaves_nothing(target: Target) -> None:
 def what_breaks_the_protocol_ends_the_stream(target: Target) -> None:
     target.start(make_replay.recording(seconds=60, rate=50), speed=1)
     chance = random.Random(7)
-    broken = [struct.pack("<2I", 99, 0), struct.pack("<2I", 1, 0xFFFFFFFF), struct.pack("<2I", 1, 7) + b"x" * 7, struct.pack("<2I", 2, 0),
-              struct.pack("<2I", wire.RECORDS, 160) + b"x" * 160, struct.pack("<2I", wire.SYNC, 112) + b"x" * 112]
+    broken = [struct.pack("<2I", 99, 0), struct.pack("<2I", 1, 0xFFFFFFFF), struct.pack("<2I", 1, 7) + b"x" * 7,
+              struct.pack("<2I", 2, 0), struct.pack("<2I", wire.RECORDS, 160) + b"x" * 160,
+              struct.pack("<2I", wire.SYNC, 112) + b"x" * 112]
     broken += [chance.randbytes(chance.randrange(8, 200)) for _ in range(20)]
     for data in broken:
         stream = target.open()
@@ -306,7 +312,8 @@ def the_administrator_limits_the_time(target: Target) -> None:
     began = time.monotonic()
     stream.wait_end()
     assert 0.5 < time.monotonic() - began < 20
-    assert stream.ended == {"error": None, "message": f"host-a ended the recording: MaxSessionSec=1 in {target.peers}/host-a.conf"}
+    message = f"host-a ended the recording: MaxSessionSec=1 in {target.peers}/host-a.conf"
+    assert stream.ended == {"error": None, "message": message}
     assert stream.records and stream.syncs[-1]["target_ns"] > make_replay.recording().start
 
 

@@ -116,8 +116,10 @@ static void test_bad_values(Fixture *f, gconstpointer data)
         } cases[] = {
                 { "Fingerprint=sha256-0", "Fingerprint=sha256-0 is not a fingerprint" },
                 { "Fingerprint=", "Fingerprint= is not a fingerprint" },
-                { "Fingerprint=SHA256-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "Fingerprint=SHA256-" },
-                { "Fingerprint=sha256-0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", "Fingerprint=sha256-" },
+                { "Fingerprint=SHA256-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                  "Fingerprint=SHA256-" },
+                { "Fingerprint=sha256-0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+                  "Fingerprint=sha256-" },
                 { "Address=a b", "Address=a b is not an address" },
                 { "Address=10.0.0.2:0", "Address=10.0.0.2:0 is not an address" },
                 { "HostNQN=nqn.a host", "HostNQN=nqn.a host is not one or more NQNs" },
@@ -156,10 +158,13 @@ static void test_bad_values(Fixture *f, gconstpointer data)
 
 static void test_bad_files(Fixture *f, gconstpointer data)
 {
-        static const char *const names[] = { "absent.conf", "empty.conf", "long.conf", "folder.conf", "-x.conf", "a b.conf", "latin.conf" };
-        g_autofree char *empty = put(f, "empty.conf", ""), *dash = put(f, "-x.conf", "[Peer]\n"), *blank = put(f, "a b.conf", "[Peer]\n");
+        static const char *const names[] = { "absent.conf", "empty.conf", "long.conf", "folder.conf",
+                                             "-x.conf",     "a b.conf",   "latin.conf" };
+        g_autofree char *empty = put(f, "empty.conf", ""), *dash = put(f, "-x.conf", "[Peer]\n"),
+                        *blank = put(f, "a b.conf", "[Peer]\n");
         g_autofree char *many = g_strnfill(70 << 10, '\n'), *long_ = put(f, "long.conf", many);
-        g_autofree char *folder = g_build_filename(f->folder, "folder.conf", NULL), *latin = put(f, "latin.conf", "[Peer[\xe9]\n");
+        g_autofree char *folder = g_build_filename(f->folder, "folder.conf", NULL),
+                        *latin = put(f, "latin.conf", "[Peer[\xe9]\n");
 
         g_assert_cmpint(g_mkdir(folder, 0755), ==, 0);
         for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -206,8 +211,10 @@ static void test_nqns(void)
 {
         g_autofree char *rest = g_strnfill(223 - strlen("nqn."), 'x'), *longest = g_strconcat("nqn.", rest, NULL),
                         *longer = g_strconcat(longest, "x", NULL);
-        const char *const good[] = { "nqn.2014-08.org.nvmexpress:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "nqn.x", "nqn.\303\244", longest };
-        const char *const bad[] = { "", "nqn.", "nqn", "NQN.x", "nqn.a b", "nqn.a\tb", "nqn.a\n", "nqn.\177", "nqn.\302\240", "nqn.\342\200\250",
+        const char *const good[] = { "nqn.2014-08.org.nvmexpress:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "nqn.x",
+                                     "nqn.\303\244", longest };
+        const char *const bad[] = { "",         "nqn.",    "nqn",      "NQN.x",        "nqn.a b",
+                                    "nqn.a\tb", "nqn.a\n", "nqn.\177", "nqn.\302\240", "nqn.\342\200\250",
                                     "nqn.\377", longer };
 
         for (gsize i = 0; i < G_N_ELEMENTS(good); i++)
@@ -232,9 +239,9 @@ static void test_addresses(void)
                 { "stor_a", "stor_a", NP_PEER_PORT },
         };
         static const char *const bad[] = {
-                "", ":4425", "10.0.0.2:", "10.0.0.2:0", "10.0.0.2:65536", "10.0.0.2:http", "10.0.0.2:+1", "10.0.0.256", "10.0.0",
-                "[10.0.0.2]:1", "[::1", "[]", "[::1]1", "[::1]:", "::1:x", "[::1%]:1", "[::1%a/b]:1", "a b", "a/b", "user@host", "-h", "h\n",
-                "http://x", "h:1:2",
+                "", ":4425", "10.0.0.2:", "10.0.0.2:0", "10.0.0.2:65536", "10.0.0.2:http", "10.0.0.2:+1", "10.0.0.256",
+                "10.0.0", "[10.0.0.2]:1", "[::1", "[]", "[::1]1", "[::1]:", "::1:x", "[::1%]:1", "[::1%a/b]:1", "a b", "a/b",
+                "user@host", "-h", "h\n", "http://x", "h:1:2",
         };
 
         for (gsize i = 0; i < G_N_ELEMENTS(good); i++) {
@@ -265,8 +272,8 @@ static guint mode_of(const char *path)
 /* Whatever the umask is, and the folder is made. */
 static void test_saved_and_loaded(Fixture *f, gconstpointer data)
 {
-        g_autofree char *folder = g_build_filename(f->folder, "etc", "peers.d", NULL), *path = g_build_filename(folder, "host-a.conf", NULL),
-                        *text = NULL, *again = NULL;
+        g_autofree char *folder = g_build_filename(f->folder, "etc", "peers.d", NULL),
+                        *path = g_build_filename(folder, "host-a.conf", NULL), *text = NULL, *again = NULL;
         g_autoptr(NpPeerConfig) config = np_peer_config_new("host-a"), loaded = NULL;
         g_autoptr(GError) error = NULL;
         g_autoptr(GDir) dir = NULL;
@@ -347,9 +354,9 @@ static void on_problem(const char *message, gpointer data)
 
 static void test_folder(Fixture *f, gconstpointer data)
 {
-        g_autofree char *b = put(f, "b.conf", "[Peer]\n"), *a = put(f, "a.conf", "[Peer]\n"), *other = put(f, "a.conf.old", "nonsense"),
-                        *hidden = put(f, ".a.conf", "nonsense"), *bad = put(f, "c.conf", "[Peer]\nX=1\n"),
-                        *absent = g_build_filename(f->folder, "absent", NULL);
+        g_autofree char *b = put(f, "b.conf", "[Peer]\n"), *a = put(f, "a.conf", "[Peer]\n"),
+                        *other = put(f, "a.conf.old", "nonsense"), *hidden = put(f, ".a.conf", "nonsense"),
+                        *bad = put(f, "c.conf", "[Peer]\nX=1\n"), *absent = g_build_filename(f->folder, "absent", NULL);
         g_autoptr(GPtrArray) configs = np_peer_configs_load(f->folder, NULL, on_problem, f);
         g_autoptr(GPtrArray) silent = np_peer_configs_load(f->folder, NULL, NULL, NULL);
         g_autoptr(GPtrArray) none = NULL;

@@ -91,7 +91,8 @@ static void refused(Fixture *f, const char *const *words)
 
 static void test_allowed(Fixture *f, gconstpointer data)
 {
-        g_autofree char *path = put(f, "host-a.conf", "HostNQN=nqn.x nqn.host-a"), *other = put(f, "host-b.conf", "HostNQN=nqn.host-b");
+        g_autofree char *path = put(f, "host-a.conf", "HostNQN=nqn.x nqn.host-a"),
+                        *other = put(f, "host-b.conf", "HostNQN=nqn.host-b");
 
         allowed(f);
         g_assert_null(f->problems);
@@ -151,7 +152,8 @@ static void test_not_allowed(Fixture *f, gconstpointer data)
 
 static void test_another_hosts(Fixture *f, gconstpointer data)
 {
-        g_autofree char *path = put(f, "host-a.conf", "HostNQN=nqn.host-a"), *other = put(f, "host-b.conf", "HostNQN=nqn.host-b");
+        g_autofree char *path = put(f, "host-a.conf", "HostNQN=nqn.host-a"),
+                        *other = put(f, "host-b.conf", "HostNQN=nqn.host-b");
 
         f->request.filters[f->request.n_filters++] =
                 (PeerFilter) { .subsysnqn = g_strdup("nqn.sub"), .hostnqn = g_strdup("nqn.host-b"), .nsid = 1 };

@@ -258,7 +258,8 @@ static void test_conversation(Fixture *f, gconstpointer data)
         begin(f);
         wait_frames(f, WIRE_FACTS, 1);
         g_assert_nonnull(strstr(f->link.facts, "\"machine\":\"host-a\",\"kernel\":\"6.1.0-test\",\"version\":\""));
-        g_assert_nonnull(strstr(f->link.facts, "\"hooks\":[{\"boundary\":\"T1\",\"mechanism\":\"tp_btf\",\"symbol\":\"nvmet_req_init\"}]"));
+        g_assert_nonnull(strstr(f->link.facts,
+                                "\"hooks\":[{\"boundary\":\"T1\",\"mechanism\":\"tp_btf\",\"symbol\":\"nvmet_req_init\"}]"));
         g_assert_cmpuint(target_sides_count(f->sides), ==, 1);
 
         g_assert_cmpuint(f->fake->config.n_host_filters, ==, 0);
@@ -510,7 +511,8 @@ static void test_session_limit(Fixture *f, gconstpointer data)
                 run_once(f);
         say_threshold(&f->link, 1);
         wait_eof(f);
-        g_assert_nonnull(strstr(f->link.ended, "{\"error\":null,\"message\":\"host-a ended the recording: MaxSessionSec=1 in "));
+        g_assert_nonnull(
+                strstr(f->link.ended, "{\"error\":null,\"message\":\"host-a ended the recording: MaxSessionSec=1 in "));
         g_assert_true(g_str_has_prefix(f->told->str, "host-a:host-a ended the recording: MaxSessionSec=1 in "));
         g_assert_cmpuint(f->link.n[WIRE_CHANGED], ==, 1);
         g_assert_cmpstr(f->fake->calls->str, ==, "open attach threshold resume pause detach free");
@@ -613,7 +615,8 @@ static void test_shutdown(Fixture *f, gconstpointer data)
         g_assert_cmpstr(f->told->str, ==, "host-a:the service was ended");
         receive(&f->link);
         g_assert_true(f->link.eof);
-        g_assert_cmpstr(f->link.ended, ==, "{\"error\":\"ShuttingDown\",\"message\":\"host-a: its ntprofd was ended while it recorded\"}");
+        g_assert_cmpstr(f->link.ended, ==,
+                        "{\"error\":\"ShuttingDown\",\"message\":\"host-a: its ntprofd was ended while it recorded\"}");
 }
 
 /* The thread that attaches is waited for: nothing stays attached, and it does not outlive what it works on. */

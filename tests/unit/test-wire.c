@@ -112,7 +112,8 @@ static void test_split_anywhere(void)
         for (size_t i = 0; i < ELEMENTSOF(talks); i++) {
                 for (size_t piece = 1; piece <= talks[i].bytes->len; piece++) {
                         bool at_end;
-                        g_autofree char *told = read_in_pieces(talks[i].from, talks[i].bytes->data, talks[i].bytes->len, piece, &at_end);
+                        g_autofree char *told = read_in_pieces(talks[i].from, talks[i].bytes->data, talks[i].bytes->len, piece,
+                                                               &at_end);
 
                         g_assert_cmpstr(told, ==, talks[i].expected);
                         g_assert_true(at_end);
@@ -180,14 +181,23 @@ static void test_sizes(void)
                 uint32_t type, size;
                 bool good;
         } cases[] = {
-                { WIRE_SIDE_HOST, WIRE_THRESHOLD, 0 }, { WIRE_SIDE_HOST, WIRE_THRESHOLD, 7 }, { WIRE_SIDE_HOST, WIRE_THRESHOLD, 16 },
-                { WIRE_SIDE_HOST, WIRE_THRESHOLD, UINT32_MAX }, { WIRE_SIDE_HOST, WIRE_PAUSE, 1 }, { WIRE_SIDE_HOST, WIRE_PAUSE, 0, true },
-                { WIRE_SIDE_TARGET, WIRE_FACTS, 0 }, { WIRE_SIDE_TARGET, WIRE_FACTS, WIRE_FRAME_MAX, true },
-                { WIRE_SIDE_TARGET, WIRE_FACTS, WIRE_FRAME_MAX + 1 }, { WIRE_SIDE_TARGET, WIRE_FACTS, UINT32_MAX },
-                { WIRE_SIDE_TARGET, WIRE_ENDED, 0 }, { WIRE_SIDE_TARGET, WIRE_ENDED, WIRE_FRAME_MAX + 1 },
+                { WIRE_SIDE_HOST, WIRE_THRESHOLD, 0 },
+                { WIRE_SIDE_HOST, WIRE_THRESHOLD, 7 },
+                { WIRE_SIDE_HOST, WIRE_THRESHOLD, 16 },
+                { WIRE_SIDE_HOST, WIRE_THRESHOLD, UINT32_MAX },
+                { WIRE_SIDE_HOST, WIRE_PAUSE, 1 },
+                { WIRE_SIDE_HOST, WIRE_PAUSE, 0, true },
+                { WIRE_SIDE_TARGET, WIRE_FACTS, 0 },
+                { WIRE_SIDE_TARGET, WIRE_FACTS, WIRE_FRAME_MAX, true },
+                { WIRE_SIDE_TARGET, WIRE_FACTS, WIRE_FRAME_MAX + 1 },
+                { WIRE_SIDE_TARGET, WIRE_FACTS, UINT32_MAX },
+                { WIRE_SIDE_TARGET, WIRE_ENDED, 0 },
+                { WIRE_SIDE_TARGET, WIRE_ENDED, WIRE_FRAME_MAX + 1 },
                 { WIRE_SIDE_TARGET, WIRE_ENDED, 13, true },
         };
-        static const uint32_t records[] = { 0, 1, 159, 161, 320 + 8, WIRE_FRAME_MAX, WIRE_FRAME_MAX - WIRE_FRAME_MAX % 160 + 160 };
+        static const uint32_t records[] = {
+                0, 1, 159, 161, 320 + 8, WIRE_FRAME_MAX, WIRE_FRAME_MAX - WIRE_FRAME_MAX % 160 + 160
+        };
         g_autofree guint8 *zeros = g_malloc0(WIRE_FRAME_MAX + 160);
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
