@@ -7,7 +7,13 @@
 #define ACCEPT_PAUSE_MSEC 200           /* when there are no file descriptors, or no memory */
 
 typedef struct {
+        GSocket *socket;
+        GInetAddress *from;
+} Waiting;
+
+typedef struct {
         NpListener *listener;           /* NULL: it was freed */
+        GInetAddress *from;
         GCancellable *cancellable;
         gint64 started;
 } Handshake;
@@ -23,7 +29,7 @@ struct _NpListener {
         gpointer data;
         GPtrArray *doors;
         NpSilence *silence;
-        GQueue waiting;                 /* of GSocket, the latest first */
+        GQueue waiting;                 /* of Waiting, the latest first */
         GQueue handshakes;              /* of Handshake, the oldest first */
         GSource *hurry;
 };
@@ -36,6 +42,13 @@ static void source_clear(GSource **source)
         if (*source)
                 g_source_destroy(*source);
         g_clear_pointer(source, g_source_unref);
+}
+
+static void waiting_free(Waiting *waiting)
+{
+        g_object_unref(waiting->socket);
+        g_object_unref(waiting->from);
+        g_free(waiting);
 }
 
 static void door_free(Door *door)
@@ -62,6 +75,7 @@ static void secured(GObject *source, GAsyncResult *result, gpointer data)
                 g_socket_shutdown(secured_->socket, TRUE, TRUE, NULL);
         }
         g_object_unref(handshake->cancellable);
+        g_object_unref(handshake->from);
         g_free(handshake);
         if (listener)
                 next(listener);
@@ -90,6 +104,49 @@ static gboolean hurry(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
+/* The latest of an address that has the fewest handshakes under way: who holds all he can, holds up himself. */
+static Waiting *take_next(NpListener *listener)
+{
+        guint fewest = G_MAXUINT;
+        GList *best = NULL;
+        Waiting *taken;
+
+        for (GList *l = listener->waiting.head; l && fewest > 0; l = l->next) {
+                guint n = 0;
+
+                for (GList *h = listener->handshakes.head; h; h = h->next)
+                        n += g_inet_address_equal(((Handshake *) h->data)->from, ((Waiting *) l->data)->from);
+                if (n < fewest) {
+                        fewest = n;
+                        best = l;
+                }
+        }
+        g_queue_unlink(&listener->waiting, best);
+        taken = best->data;
+        g_list_free(best);
+        return taken;
+}
+
+/* Makes room in the queue: the oldest of the address that most are of. */
+static void drop_waiting(NpListener *listener)
+{
+        GList *worst = NULL;
+        guint most = 0;
+
+        for (GList *l = listener->waiting.tail; l; l = l->prev) {
+                guint n = 0;
+
+                for (GList *other = listener->waiting.head; other; other = other->next)
+                        n += g_inet_address_equal(((Waiting *) other->data)->from, ((Waiting *) l->data)->from);
+                if (n > most) {
+                        most = n;
+                        worst = l;
+                }
+        }
+        waiting_free(worst->data);
+        g_queue_delete_link(&listener->waiting, worst);
+}
+
 /* Begins what there is room for, and sees to it that there will be. */
 static void next(NpListener *listener)
 {
@@ -97,15 +154,17 @@ static void next(NpListener *listener)
         gint64 left;
 
         while (g_queue_get_length(&listener->waiting) > 0 && g_queue_get_length(&listener->handshakes) < NP_HANDSHAKES_MAX) {
-                g_autoptr(GSocket) socket = g_queue_pop_head(&listener->waiting);
+                Waiting *waiting = take_next(listener);
                 Handshake *handshake = g_new0(Handshake, 1);
 
                 handshake->listener = listener;
+                handshake->from = g_object_ref(waiting->from);
                 handshake->cancellable = g_cancellable_new();
                 handshake->started = g_get_monotonic_time();
                 g_queue_push_tail(&listener->handshakes, handshake);
-                np_tls_secure_async(socket, TRUE, listener->ops->certificate(listener->data), trust, handshake,
+                np_tls_secure_async(waiting->socket, TRUE, listener->ops->certificate(listener->data), trust, handshake,
                                     handshake->cancellable, secured, handshake);
+                waiting_free(waiting);
         }
         if (g_queue_get_length(&listener->waiting) == 0 || listener->hurry)
                 return;
@@ -119,13 +178,18 @@ static void next(NpListener *listener)
 static void spoke(GSocket *socket, gpointer data)
 {
         NpListener *listener = data;
+        g_autoptr(GSocketAddress) address = g_socket_get_remote_address(socket, NULL);
+        Waiting *waiting;
 
-        if (g_queue_get_length(&listener->waiting) >= NP_HANDSHAKE_QUEUE_MAX) {
-                g_autoptr(GSocket) oldest = g_queue_pop_tail(&listener->waiting);
-
-                g_socket_close(oldest, NULL);
-        }
-        g_queue_push_head(&listener->waiting, g_object_ref(socket));
+        /* NULL: it is gone already. */
+        if (!address || !G_IS_INET_SOCKET_ADDRESS(address))
+                return;
+        if (g_queue_get_length(&listener->waiting) >= NP_HANDSHAKE_QUEUE_MAX)
+                drop_waiting(listener);
+        waiting = g_new0(Waiting, 1);
+        waiting->socket = g_object_ref(socket);
+        waiting->from = g_object_ref(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(address)));
+        g_queue_push_head(&listener->waiting, waiting);
         next(listener);
 }
 
@@ -187,14 +251,14 @@ NpListener *np_listener_new(const NpListenerOps *ops, gpointer data)
 
 void np_listener_free(NpListener *listener)
 {
-        GSocket *socket;
+        Waiting *waiting;
         Handshake *handshake;
 
         source_clear(&listener->hurry);
         g_ptr_array_unref(listener->doors);
         np_silence_free(listener->silence);
-        while ((socket = g_queue_pop_head(&listener->waiting)))
-                g_object_unref(socket);
+        while ((waiting = g_queue_pop_head(&listener->waiting)))
+                waiting_free(waiting);
         while ((handshake = g_queue_pop_head(&listener->handshakes))) {
                 handshake->listener = NULL;
                 g_cancellable_cancel(handshake->cancellable);

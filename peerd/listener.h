@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lets others in: accepts, waits until they speak (silence.h), and does at most NP_HANDSHAKES_MAX handshakes (tls.h) at a time,
- * each of which takes a thread. Of those that wait for one the latest is next, for the others are more likely to have given up,
- * and while some wait a handshake has NP_HANDSHAKE_GRACE_MSEC only: so a peer gets through while others hold all they can.
+ * each of which takes a thread. Of those that wait for one it is an address's turn that has the fewest, and of its own the
+ * latest's, for the others are more likely to have given up; and while some wait a handshake has NP_HANDSHAKE_GRACE_MSEC only:
+ * so a peer gets through while others hold all they can.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -144,6 +145,44 @@ static void test_stalled(Fixture *f, gconstpointer data)
         run_until(nobody, f, NP_SILENCE_SEC + 2 * NP_TLS_TIMEOUT_MSEC / 1000 + NP_HANDSHAKE_QUEUE_MAX / NP_HANDSHAKES_MAX);
 }
 
+/* One address begins handshakes all the time, faster than they can be given up. */
+static void test_flood(Fixture *f, gconstpointer data)
+{
+        g_autoptr(GSocketAddress) address = g_socket_get_local_address(f->b->socket, NULL);
+        pid_t child = fork();
+
+        g_assert_cmpint(child, >=, 0);
+        if (child == 0) {
+                struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000002) }, to;
+                guint8 hello[100];
+                int fds[256] = { 0 };
+
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                make_hello(hello, sizeof(hello));
+                g_socket_address_to_native(address, &to, sizeof(to), NULL);
+                for (guint i = 0;; i++) {
+                        int *fd = fds + i % G_N_ELEMENTS(fds);
+
+                        if (*fd > 0)
+                                close(*fd);
+                        *fd = socket(AF_INET, SOCK_STREAM, 0);
+                        if (bind(*fd, (struct sockaddr *) &from, sizeof(from)) < 0 ||
+                            connect(*fd, (struct sockaddr *) &to, sizeof(to)) < 0 ||
+                            send(*fd, hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+                                usleep(10000);
+                        usleep(2000);
+                }
+        }
+        run_for(2);
+        for (guint i = 0; i < 3; i++) {
+                assert_gets_in(f);
+                np_links_close(f->a->links, "stor-b", "once more");
+                run_for(0.2);
+        }
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+}
+
 /* More bytes of a first record than were there at first: it is waited for. */
 static void test_in_pieces(Fixture *f, gconstpointer data)
 {
@@ -180,6 +219,7 @@ static void test_no_descriptors(Fixture *f, gconstpointer data)
         if (child == 0) {
                 struct sockaddr_storage to;
 
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
                 g_socket_address_to_native(address, &to, sizeof(to), NULL);
                 for (guint i = 0; i < 300; i++) {
                         int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -217,6 +257,7 @@ int main(int argc, char **argv)
         g_test_add("/peerd/listener/silent", Fixture, NULL, setup, test_silent, teardown);
         g_test_add("/peerd/listener/garbage", Fixture, NULL, setup, test_garbage, teardown);
         g_test_add("/peerd/listener/stalled", Fixture, NULL, setup, test_stalled, teardown);
+        g_test_add("/peerd/listener/flood", Fixture, NULL, setup, test_flood, teardown);
         getrlimit(RLIMIT_NOFILE, &limit);
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
