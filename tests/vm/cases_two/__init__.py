@@ -7,5 +7,12 @@ ORDER = (
     "a_remote_session_is_joined",
     "members_may_record_at_a_peer",
     "the_targets_administrator_decides",
+    "a_busy_processor_shows_on_its_machine",
+    "a_delay_shows_in_its_stage_and_direction",
+    "a_cut_link_costs_what_it_cuts",
     "a_killed_daemon_costs_its_side_only",
+    "a_reset_controller_is_joined_again",
+    "a_stepped_clock_does_no_harm",
+    "a_bad_or_slow_link_is_waited_for",
+    "a_target_may_lose_power",
 )
