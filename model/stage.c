@@ -3,9 +3,6 @@
 
 #include "stage.h"
 
-/* 146 years: differences of two such times, and sums of a few differences, fit a gint64. */
-#define TIME_MAX (G_GUINT64_CONSTANT(1) << 62)
-
 static const NpStageInfo stages[NP_STAGE_COUNT_ALL] = {
         { NP_STAGE_HOST_BLOCK,     "host_block",     "host block layer",                    NP_STAGE_WORD_NONE },
         { NP_STAGE_HOST_DRIVER,    "host_driver",    "host driver (%s)",                    NP_STAGE_WORD_HOST_DRIVER },
@@ -91,7 +88,7 @@ static gboolean header_valid(const struct np_record_header *header, guint16 kind
 static gboolean times_valid(const __u64 *times, gsize n)
 {
         for (gsize i = 0; i < n; i++)
-                if (times[i] >= TIME_MAX)
+                if (times[i] >= NP_TIME_MAX)
                         return FALSE;
         return TRUE;
 }

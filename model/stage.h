@@ -80,8 +80,11 @@ typedef struct {
 
 const NpComponentInfo *np_component_info(NpComponent component);
 
-/* Kind, version and size are those of this version, the threshold is not 0, and no time is beyond what arithmetic on
- * signed 64-bit differences can take: everything else of this library asks for records of which this is true. */
+/* What every time is below, 146 years: differences of two, and sums of a few differences, fit a gint64. */
+#define NP_TIME_MAX (G_GUINT64_CONSTANT(1) << 62)
+
+/* Kind, version and size are those of this version, the threshold is not 0, and no time is NP_TIME_MAX or more: everything
+ * else of this library asks for records of which this is true. */
 gboolean np_host_record_valid(const struct np_host_record *host);
 gboolean np_target_record_valid(const struct np_target_record *target);
 

@@ -28,7 +28,8 @@ struct RemoteTarget {
         sd_event_source *source;
         WireReader *reader;
         WireWriter *writer;
-        bool threshold_sent, resumed, paused;
+        unsigned thresholds;            /* sent, and no WIRE_CHANGED has come for them */
+        bool resumed, paused;
         bool ended;                     /* the session was told */
         bool freed;                     /* from within a handler: it goes when that returns */
         unsigned depth;                 /* of functions that use it after a handler was called */
@@ -128,10 +129,16 @@ static void on_changed(RemoteTarget *r, const WireFrame *frame)
 {
         const struct wire_changed *changed = frame->data;
 
-        if (!r->threshold_sent) {
-                end_malformed(r, "it told a threshold before it was given one");
+        /* One for each at most: what it tells is kept, and searched for each command. */
+        if (r->thresholds == 0) {
+                end_malformed(r, "it told a threshold that it was not given");
                 return;
         }
+        if (changed->target_ns >= NP_TIME_MAX) {
+                end_malformed(r, "it told a time that no clock has");
+                return;
+        }
+        r->thresholds--;
         r->remote.handlers.changed(&r->remote, changed->target_ns, changed->threshold, r->remote.handlers.userdata);
 }
 
@@ -172,10 +179,14 @@ static void on_records(RemoteTarget *r, const WireFrame *frame)
 
 static void on_sync(RemoteTarget *r, const WireFrame *frame)
 {
-        if (r->resumed)
-                r->remote.handlers.synced(&r->remote, frame->data, r->remote.handlers.userdata);
-        else
+        const struct wire_sync *sync = frame->data;
+
+        if (!r->resumed)
                 end_malformed(r, "it told how far it is before it was told to begin");
+        else if (sync->target_ns >= NP_TIME_MAX)
+                end_malformed(r, "it told a time that no clock has");
+        else
+                r->remote.handlers.synced(&r->remote, sync, r->remote.handlers.userdata);
 }
 
 static void on_ended(RemoteTarget *r, const WireFrame *frame)
@@ -293,7 +304,7 @@ static void remote_set_threshold(Remote *remote, uint32_t threshold)
 {
         RemoteTarget *r = (RemoteTarget *) remote;
 
-        r->threshold_sent = true;
+        r->thresholds++;
         send_frame(remote, WIRE_THRESHOLD, &(struct wire_threshold) { .threshold = threshold }, sizeof(struct wire_threshold));
 }
 

@@ -26,7 +26,8 @@ enum wire_type {
         WIRE_PAUSE = 3,                         /* empty: begin nothing new, send what is there, then WIRE_ENDED */
         /* from the target */
         WIRE_FACTS = 16,                        /* JSON, once and first, unless WIRE_ENDED is all: attached, not yet resumed */
-        WIRE_CHANGED = 17,                      /* struct wire_changed: a threshold is in force (0 before the first) */
+        WIRE_CHANGED = 17,                      /* struct wire_changed: a threshold is in force (0 before the first); no more
+                                                 * often than WIRE_THRESHOLD came */
         WIRE_RECORDS = 18,                      /* struct np_target_record, one or more */
         WIRE_SYNC = 19,                         /* struct wire_sync: at least once a second after WIRE_RESUME */
         WIRE_ENDED = 20,                        /* JSON, last: {"error": null or a name of errors.def, "message": null or

@@ -202,6 +202,43 @@ static void test_it_does_not_read(Fixture *f, gconstpointer data)
         g_assert_cmpint(f->code, ==, NTPROF_ERROR_PEER_UNREACHABLE);
 }
 
+/* What a target tells of thresholds is kept, so it may tell no more than it was given. */
+static void test_thresholds_that_nobody_gave(Fixture *f, gconstpointer data)
+{
+        struct wire_changed changed = { .threshold = UINT32_MAX };
+
+        begin(f);
+        f->remote->ops->set_threshold(f->remote, 1);
+        say(f, WIRE_FACTS, FACTS, strlen(FACTS));
+        for (int i = 0; i < 2; i++)
+                say(f, WIRE_CHANGED, &changed, sizeof(changed));
+        run_for(f, 50);
+        g_assert_cmpuint(f->n[EVENT_CHANGED], ==, 2);
+        g_assert_cmpuint(f->n[EVENT_ENDED], ==, 0);
+        say(f, WIRE_CHANGED, &changed, sizeof(changed));
+        run_for(f, 50);
+        g_assert_cmpuint(f->n[EVENT_CHANGED], ==, 2);
+        g_assert_cmpuint(f->n[EVENT_ENDED], ==, 1);
+        g_assert_cmpint(f->code, ==, NTPROF_ERROR_PEER_VERSION);
+}
+
+/* The join subtracts them as signed numbers. */
+static void test_times_of_no_clock(Fixture *f, gconstpointer data)
+{
+        struct wire_changed changed = { .target_ns = data ? 0 : UINT64_MAX, .threshold = UINT32_MAX };
+        struct wire_sync sync = { .target_ns = 1ULL << 62 };
+
+        begin(f);
+        say(f, WIRE_FACTS, FACTS, strlen(FACTS));
+        say(f, WIRE_CHANGED, &changed, sizeof(changed));
+        if (data)
+                say(f, WIRE_SYNC, &sync, sizeof(sync));
+        run_for(f, 50);
+        g_assert_cmpuint(f->n[EVENT_CHANGED], ==, data ? 1 : 0);
+        g_assert_cmpuint(f->n[EVENT_SYNCED], ==, 0);
+        g_assert_cmpint(f->code, ==, NTPROF_ERROR_PEER_VERSION);
+}
+
 static void test_facts_of_any_bytes(void)
 {
         static const char good[] = "{\"machine\":\"a\",\"kernel\":\"b\",\"version\":\"c\",\"hooks\":[{\"boundary\":\"T1\","
@@ -391,6 +428,10 @@ int main(int argc, char **argv)
         TEST("freed-while-it-waits", test_freed_while_it_waits);
         TEST("fails-before-it-is-there", test_fails_before_it_is_there);
         TEST("it-does-not-read", test_it_does_not_read);
+        TEST("thresholds-that-nobody-gave", test_thresholds_that_nobody_gave);
+        TEST("times-of-no-clock/changed", test_times_of_no_clock);
+        g_test_add("/remote-target/times-of-no-clock/sync", Fixture, GINT_TO_POINTER(true), set_up, test_times_of_no_clock,
+                   tear_down);
         TEST("both-halves", test_both_halves);
         g_test_add_func("/remote-target/facts-of-any-bytes", test_facts_of_any_bytes);
         g_test_add_func("/remote-target/ends-of-all-kinds", test_ends_of_all_kinds);
