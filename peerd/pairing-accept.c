@@ -35,7 +35,7 @@ GVariant *np_pairing_accept(NpPeerd *peerd, const char *fingerprint, const char 
                 return NULL;
         }
         if (!np_invitations_redeem(peerd->invitations, np_identity_fingerprint(peerd->identity), code, &name, error)) {
-                g_warning("%s (%s): wrong code of an invitation", address, fingerprint);
+                g_warning("%s (%s): could not join: %s", address, fingerprint, error ? (*error)->message : "");
                 return NULL;
         }
         if (!name) {

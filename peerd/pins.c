@@ -12,6 +12,7 @@
 
 #define FOLDER "peers.d"
 #define SUFFIX ".conf"
+#define AGAIN_MSEC 1000
 
 typedef struct {
         NpPeerConfig *config;   /* of both */
@@ -24,6 +25,8 @@ struct _NpPins {
         char *etc_dir, *state_dir;
         GFileMonitor *monitors[2];
         char *stamp;            /* of both folders' files when they were read */
+        gboolean unread, told_unread;   /* some could not be, for a reason that passes: the stamp says nothing */
+        guint again;            /* source: looks again then */
         GHashTable *by_name;    /* name -> Pin: the peers */
         GPtrArray *retired;     /* what by_name was before, for whom still holds something of it; freed from the main loop */
         guint retire;
@@ -74,9 +77,35 @@ static char *stamp_now(NpPins *self)
         return g_string_free(g_steal_pointer(&stamp), FALSE);
 }
 
-static void problem(const char *message, gpointer data)
+/* Of the process or the machine, not of the file: it may be good, and readable the next moment. */
+static gboolean is_passing(const GError *error)
 {
-        g_warning("%s", message);
+        static const struct { GQuark (*domain)(void); int code; } passing[] = {
+                { g_io_error_quark, G_IO_ERROR_TOO_MANY_OPEN_FILES },
+                { g_io_error_quark, G_IO_ERROR_FAILED },        /* ENFILE, ENOMEM, EIO among others */
+                { g_file_error_quark, G_FILE_ERROR_MFILE },     /* as GDir tells them */
+                { g_file_error_quark, G_FILE_ERROR_NFILE },
+                { g_file_error_quark, G_FILE_ERROR_NOMEM },
+                { g_file_error_quark, G_FILE_ERROR_IO },
+        };
+
+        for (gsize i = 0; i < G_N_ELEMENTS(passing); i++)
+                if (g_error_matches(error, passing[i].domain(), passing[i].code))
+                        return TRUE;
+        return FALSE;
+}
+
+static void problem(const GError *error, gpointer data)
+{
+        NpPins *self = data;
+
+        if (!is_passing(error))
+                g_warning("%s", error->message);
+        else {
+                if (!self->unread && !self->told_unread)
+                        g_warning("%s; until it can be read its peers are not known", error->message);
+                self->unread = TRUE;
+        }
 }
 
 static void set_string(char **to, const char *from)
@@ -175,8 +204,8 @@ static gboolean on_retire(gpointer data)
 static void read_all(NpPins *self)
 {
         const uid_t etc_uids[] = { 0, geteuid(), (uid_t) -1 }, state_uids[] = { geteuid(), (uid_t) -1 };
-        g_autoptr(GPtrArray) etc = np_peer_configs_load(self->etc_dir, etc_uids, problem, NULL);
-        g_autoptr(GPtrArray) state = np_peer_configs_load(self->state_dir, state_uids, problem, NULL);
+        g_autoptr(GPtrArray) etc = np_peer_configs_load(self->etc_dir, etc_uids, problem, self);
+        g_autoptr(GPtrArray) state = np_peer_configs_load(self->state_dir, state_uids, problem, self);
         g_autoptr(GHashTable) pins = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) pin_free);
         GHashTableIter iter;
         gpointer value;
@@ -215,16 +244,33 @@ static void read_all(NpPins *self)
                 self->retire = g_idle_add(on_retire, self);
 }
 
+static void refresh(NpPins *self);
+
+static gboolean on_again(gpointer data)
+{
+        NpPins *self = data;
+
+        self->again = 0;
+        refresh(self);
+        return G_SOURCE_REMOVE;
+}
+
 static void refresh(NpPins *self)
 {
         g_autofree char *stamp = stamp_now(self);
+        gboolean same = g_strcmp0(stamp, self->stamp) == 0;
 
-        if (g_strcmp0(stamp, self->stamp) == 0)
+        if (same && !self->unread)
                 return;
         g_free(self->stamp);
         self->stamp = g_steal_pointer(&stamp);
+        self->told_unread = self->unread;
+        self->unread = FALSE;
         read_all(self);
-        if (self->changed)
+        if (self->unread && self->again == 0)
+                self->again = g_timeout_add(AGAIN_MSEC, on_again, self);
+        /* Who hears of a change looks here, so what is as it was is none. */
+        if (self->changed && !(same && self->told_unread && self->unread))
                 self->changed(self->changed_data);
 }
 
@@ -265,6 +311,7 @@ void np_pins_free(NpPins *self)
                         g_object_unref(self->monitors[i]);
                 }
         g_clear_handle_id(&self->retire, g_source_remove);
+        g_clear_handle_id(&self->again, g_source_remove);
         g_ptr_array_unref(self->retired);
         g_hash_table_unref(self->by_name);
         g_hash_table_unref(self->nameless);
@@ -360,12 +407,18 @@ char *np_pins_free_name(NpPins *self, const char *wanted)
 
 /* ---- changing ---- */
 
-static NpPeerConfig *load_own(NpPins *self, const char *name)
+/* NULL: there is a file, and it cannot be read now: what it holds, a pin, is not to be replaced by nothing. */
+static NpPeerConfig *load_own(NpPins *self, const char *name, GError **error)
 {
         g_autofree char *file = g_strconcat(name, SUFFIX, NULL);
         g_autofree char *path = g_build_filename(self->state_dir, file, NULL);
+        g_autoptr(GError) why = NULL;
+        NpPeerConfig *own = np_peer_config_load(path, &why);
 
-        return np_peer_config_load(path, NULL) ?: np_peer_config_new(name);
+        if (own || g_error_matches(why, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+                return own ?: np_peer_config_new(name);
+        g_propagate_error(error, g_steal_pointer(&why));
+        return NULL;
 }
 
 gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, const char *address,
@@ -412,7 +465,9 @@ gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char 
                             name, pin->etc_path);
                 return FALSE;
         }
-        own = load_own(self, name);
+        own = load_own(self, name, error);
+        if (!own)
+                return FALSE;
         g_free(own->fingerprint);
         own->fingerprint = g_strdup(fingerprint);
         if (!np_peer_config_save(own, self->state_dir, error))
@@ -461,11 +516,13 @@ void np_pins_note_seen(NpPins *self, const char *name, const char *const *subsys
         refresh(self);
         if (!find(self, name))
                 return;
-        own = load_own(self, name);
-        own->last_seen_usec = g_get_real_time();
-        if (subsystems)
-                set_strv(&own->subsystems, (char **) subsystems);
-        if (!np_peer_config_save(own, self->state_dir, &error))
+        own = load_own(self, name, &error);
+        if (own) {
+                own->last_seen_usec = g_get_real_time();
+                if (subsystems)
+                        set_strv(&own->subsystems, (char **) subsystems);
+        }
+        if (!own || !np_peer_config_save(own, self->state_dir, &error))
                 g_warning("%s: when it was seen could not be kept: %s", name, error->message);
         refresh(self);
 }

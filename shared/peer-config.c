@@ -427,7 +427,7 @@ static gboolean folder_trusted(const char *folder, const uid_t *trusted_uids, GE
 static void tell(NpPeerProblem problem, gpointer data, GError *error)
 {
         if (problem)
-                problem(error->message, data);
+                problem(error, data);
         g_error_free(error);
 }
 

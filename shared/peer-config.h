@@ -55,7 +55,7 @@ gboolean np_peer_config_save(const NpPeerConfig *config, const char *folder, GEr
 /* All *.conf of a folder, by name; one that cannot be used is left out and told by problem() (it may be NULL). A folder that
  * is not there has none. trusted_uids: who may own folder and files, ended by (uid_t) -1, and nobody else may be able to
  * write them; NULL: not checked. */
-typedef void (*NpPeerProblem)(const char *message, gpointer data);
+typedef void (*NpPeerProblem)(const GError *error, gpointer data);
 GPtrArray *np_peer_configs_load(const char *folder, const uid_t *trusted_uids, NpPeerProblem problem, gpointer data);
 
 /* Letters, digits, '-', '_' and '.', not first '.' or '-', at most NP_PEER_NAME_MAX bytes. */

@@ -86,9 +86,9 @@ gboolean peer_grant_check(const char *name, const PeerGrant *grant, GError **err
 
 /* ---- the files ---- */
 
-static void tell_problem(const char *message, gpointer data)
+static void tell_problem(const GError *error, gpointer data)
 {
-        output_error("left out: %s", message);
+        output_error("left out: %s", error->message);
 }
 
 static gboolean check_others(const char *name, const PeerGrant *grant, GError **error)

@@ -31,11 +31,11 @@ void peer_grant_clear(PeerGrant *grant)
         *grant = (PeerGrant) {};
 }
 
-static void on_problem(const char *message, void *data)
+static void on_problem(const GError *error, void *data)
 {
         GString *problems = data;
 
-        g_string_append_printf(problems, "%s%s", problems->len > 0 ? "; " : "", message);
+        g_string_append_printf(problems, "%s%s", problems->len > 0 ? "; " : "", error->message);
 }
 
 static const NpPeerConfig *find(const GPtrArray *configs, const char *name)

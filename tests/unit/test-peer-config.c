@@ -344,12 +344,12 @@ static void test_nothing_bad_is_saved(Fixture *f, gconstpointer data)
         g_assert_cmpuint(kept->max_session_sec, ==, 7);
 }
 
-static void on_problem(const char *message, gpointer data)
+static void on_problem(const GError *error, gpointer data)
 {
         Fixture *f = data;
 
-        g_test_message("%s", message);
-        g_ptr_array_add(f->problems, g_strdup(message));
+        g_test_message("%s", error->message);
+        g_ptr_array_add(f->problems, g_strdup(error->message));
 }
 
 static void test_folder(Fixture *f, gconstpointer data)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "peerd/error.h"
 #include "peerd/pins.h"
@@ -82,6 +84,60 @@ static void add(Fixture *f, const char *name, const char *fingerprint)
 
         np_pins_add(f->pins, name, fingerprint, "10.0.0.2:4425", claimed, &error);
         g_assert_no_error(error);
+}
+
+/* No file descriptor is left for a while, as files have changed: who is paired is paired afterwards, and nothing was written over it. */
+static void test_short_of_descriptors(Fixture *f, gconstpointer data)
+{
+        static const char *const subsystems[] = { "nqn.2026-11.org.ntprof:test", NULL };
+        struct rlimit before, none;
+        GLogLevelFlags fatal;
+        int next;
+
+        add(f, "stor-a", A);
+        write_etc(f, "stor-b", "Fingerprint=" B "\n");
+        fatal = g_log_set_always_fatal(G_LOG_FATAL_MASK);
+        g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+        next = dup(0);
+        g_assert_cmpint(close(next), ==, 0);
+        none = (struct rlimit) { next + 1, before.rlim_max };   /* a folder can be listed, and no file of it read */
+        g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &none), ==, 0);
+        g_assert_null(np_pins_by_name(f->pins, "stor-b"));
+        g_assert_null(np_pins_by_name(f->pins, "stor-a"));
+        f->changes = 0;
+        for (int i = 0; i < 20; i++)
+                np_pins_note_seen(f->pins, "stor-a", subsystems);
+        g_assert_cmpuint(f->changes, ==, 0);
+        g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+        g_log_set_always_fatal(fatal);
+
+        /* Nobody asks, and they come back. */
+        for (int i = 0; i < 300 && f->changes == 0; i++) {
+                g_main_context_iteration(NULL, FALSE);
+                g_usleep(10000);
+        }
+        g_assert_cmpuint(f->changes, >, 0);
+        g_assert_cmpstr(np_pins_by_name(f->pins, "stor-a")->fingerprint, ==, A);
+        g_assert_cmpstr(np_pins_by_name(f->pins, "stor-b")->fingerprint, ==, B);
+}
+
+/* A file that is of a later version, or damaged: what it holds is not replaced by less. */
+static void test_unreadable_is_not_replaced(Fixture *f, gconstpointer data)
+{
+        g_autofree char *path = g_build_filename(f->state, "peers.d/stor-a.conf", NULL), *text = NULL;
+        g_autoptr(GError) error = NULL;
+
+        add(f, "stor-a", A);
+        write_etc(f, "stor-a", "HostNQN=" NQN "\n");
+        g_assert_nonnull(np_pins_by_name(f->pins, "stor-a"));
+        g_assert_true(g_file_set_contents(path, "[Peer]\nFingerprint=" A "\nLater=1\n", -1, NULL));
+        write_etc(f, "stor-a", "Fingerprint=" A "\n");
+        g_test_expect_message("ntprof-peerd", G_LOG_LEVEL_WARNING, "*Later*");
+        g_test_expect_message("ntprof-peerd", G_LOG_LEVEL_WARNING, "*could not be kept*Later*");
+        np_pins_note_seen(f->pins, "stor-a", NULL);
+        g_test_assert_expected_messages();
+        g_assert_true(g_file_get_contents(path, &text, NULL, &error));
+        g_assert_true(strstr(text, "Later=1") && strstr(text, A));
 }
 
 static void test_paired(Fixture *f, gconstpointer data)
@@ -224,6 +280,8 @@ int main(int argc, char **argv)
                 { "/peerd/pins/doubles", test_doubles },
                 { "/peerd/pins/free-name", test_free_name },
                 { "/peerd/pins/told", test_told },
+                { "/peerd/pins/short-of-descriptors", test_short_of_descriptors },
+                { "/peerd/pins/unreadable-is-not-replaced", test_unreadable_is_not_replaced },
         };
 
         g_test_init(&argc, &argv, NULL);
