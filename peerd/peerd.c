@@ -74,7 +74,9 @@ static void link_met(NpLink *link, gpointer data)
         if (np_link_peer(link) && facts) {
                 g_auto(GStrv) subsystems = np_facts_strv(facts, "subsystems");
 
-                np_pins_note_seen(self->pins, np_link_peer(link), (const char *const *) subsystems);
+                /* Else there is nothing to tell yet. */
+                if (!np_seen_note(self->seen, np_link_peer(link), (const char *const *) subsystems))
+                        return;
         }
         np_peerd_tell_changed(self);
 }
@@ -170,6 +172,11 @@ static void on_pins_changed(gpointer data)
         np_peerd_tell_changed(self);
 }
 
+static void on_seen(gpointer data)
+{
+        np_peerd_tell_changed(data);
+}
+
 /* Peers that are linked hear of it at once, the others when they link. */
 static void on_facts_changed(gpointer data)
 {
@@ -198,6 +205,7 @@ NpPeerd *np_peerd_new(const char *etc_dir, const char *state_dir, GDBusConnectio
         if (!self->identity)
                 return NULL;
         self->pins = np_pins_new(etc_dir, state_dir);
+        self->seen = np_seen_new(self->pins, on_seen, self);
         self->invitations = np_invitations_new(state_dir);
         self->target = np_target_new(bus);
         self->links = np_links_new(&ops, self);
@@ -215,6 +223,7 @@ void np_peerd_free(NpPeerd *self)
         g_clear_pointer(&self->links, np_links_free);
         g_clear_pointer(&self->target, np_target_free);
         g_clear_pointer(&self->invitations, np_invitations_free);
+        g_clear_pointer(&self->seen, np_seen_free);
         g_clear_pointer(&self->pins, np_pins_free);
         g_clear_pointer(&self->identity, np_identity_free);
         g_clear_handle_id(&self->check, g_source_remove);

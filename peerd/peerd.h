@@ -10,6 +10,7 @@
 #include "invitations.h"
 #include "links.h"
 #include "pins.h"
+#include "seen.h"
 #include "target-client.h"
 
 G_BEGIN_DECLS
@@ -19,6 +20,7 @@ typedef struct _NpPeerd NpPeerd;
 struct _NpPeerd {
         NpIdentity *identity;
         NpPins *pins;
+        NpSeen *seen;
         NpInvitations *invitations;
         NpTarget *target;
         NpLinks *links;
