@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Run a command against ntprofd from the build on a private bus. usage: run.sh CMD ...
+# Run a command against ntprofd and ntprof-peerd from the build on a private bus. usage: run.sh CMD ...
 set -euo pipefail
 root=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
 build=${NTPROF_BUILD:-$root/build}
 [ $# -gt 0 ] || { echo "usage: ./dev run CMD ..." >&2; exit 2; }
-[ -x "$build/daemon/ntprofd" ] || { echo "./dev run: no $build/daemon/ntprofd; ./dev build first" >&2; exit 1; }
+for program in daemon/ntprofd peerd/ntprof-peerd; do
+  [ -x "$build/$program" ] || { echo "./dev run: no $build/$program; ./dev build first" >&2; exit 1; }
+done
 read -ra arguments <<< "${NTPROFD_ARGS:-}"
+read -ra peerd_arguments <<< "${NTPROF_PEERD_ARGS:-}"
 
 folder=$(mktemp --directory --tmpdir ntprof-run.XXXXXX)
-bus='' daemon=''
+bus='' daemon='' peerd=''
 # shellcheck disable=SC2317  # called by the trap
 cleanup() {
-  for process in $daemon $bus; do
+  for process in $peerd $daemon $bus; do
     kill "$process" 2>/dev/null || continue
     wait "$process" || true
   done
@@ -45,20 +48,31 @@ address=unix:path=$folder/bus
 export LD_LIBRARY_PATH=$build/client/libntprof${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export GI_TYPELIB_PATH=$build/client/libntprof${GI_TYPELIB_PATH:+:$GI_TYPELIB_PATH}
 export PATH=$build/client/ntprofctl:$build/daemon:$PATH
-"$build/daemon/ntprofd" --bus "$address" "${arguments[@]}" &
+export NTPROF_PEERS_DIR=$folder/peers.d
+mkdir --mode 0755 "$folder/peers.d"
+"$build/daemon/ntprofd" --bus "$address" --peers-dir "$folder/peers.d" "${arguments[@]}" &
 daemon=$!
+# Later arguments win: NTPROF_PEERD_ARGS may name another --state-dir, to keep it.
+"$build/peerd/ntprof-peerd" --bus "$address" --state-dir "$folder/state" --peers-dir "$folder/peers.d" --listen 127.0.0.1:0 \
+  "${peerd_arguments[@]}" &
+peerd=$!
 
 export DBUS_SYSTEM_BUS_ADDRESS=$address
 owned() {
   dbus-send --bus="$address" --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
-    string:org.ntprof1 2>/dev/null | grep -q 'boolean true'
+    "string:$1" 2>/dev/null | grep -q 'boolean true'
 }
-for _ in {1..200}; do
-  if owned; then break; fi
-  kill -0 "$daemon" 2>/dev/null || { echo "./dev run: ntprofd ended" >&2; exit 1; }
-  sleep 0.05
-done
-owned || { echo "./dev run: ntprofd does not own org.ntprof1" >&2; exit 1; }
+wait_owned() {
+  for _ in {1..200}; do
+    if owned "$1"; then return; fi
+    kill -0 "$3" 2>/dev/null || { echo "./dev run: $2 ended" >&2; exit 1; }
+    sleep 0.05
+  done
+  echo "./dev run: $2 does not own $1" >&2
+  exit 1
+}
+wait_owned org.ntprof1 ntprofd "$daemon"
+wait_owned org.ntprof1.Peers ntprof-peerd "$peerd"
 
 status=0
 "$@" || status=$?

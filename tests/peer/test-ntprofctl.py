@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import machines
 import tap
@@ -85,6 +86,17 @@ def configured_without_an_invitation(pair: Pair) -> None:
     assert "stor-a: " in peer(pair.host, "test", "stor-a", status=PEER_UNREACHABLE)
     pair.target.start()
     assert "stor-x" in peer(pair.host, "test", "stor-x", status=NO_PEER)
+
+
+@tap.case
+def two_that_are_not_installed(pair: Pair) -> None:
+    """./dev run, within another one."""
+    run = f"{os.environ.get('NTPROF_SOURCE', '.')}/tests/dev/run.sh"
+    script = f"""line=$(ntprofctl peer invite --name host-a | grep -o 'ntprof:[^ ]*')
+               {run} ntprofctl peer join "$line" --name stor-a && ntprofctl peer list --json && ntprofctl session list"""
+    env = {**os.environ, "NTPROF_BUILD": str(Path(NTPROFCTL).resolve().parents[2])}
+    done = subprocess.run([run, "bash", "-c", script], env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0 and "Paired with stor-a." in done.stdout and '"host-a"' in done.stdout, done
 
 
 tap.main(strangers)
