@@ -49,6 +49,27 @@ static gboolean on_slow(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
+static void on_linked_again(GObject *source, GAsyncResult *result, gpointer data)
+{
+        g_autofree char *name = data;
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpLink) link = np_links_get_finish(NULL, result, &error);
+
+        if (!link)
+                g_info("%s: knows the new key, but: %s", name, error->message);
+}
+
+/* The links of the old key end now. A peer that this machine can connect to need not notice: it may know no address of this
+ * one, and could not renew its own key before it is linked. */
+static void link_again(NpPeerd *peerd, const char *name)
+{
+        const NpPeerConfig *peer = np_pins_by_name(peerd->pins, name);
+
+        np_links_close(peerd->links, name, "this machine's certificate changes");
+        if (peer && peer->address)
+                np_links_get_async(peerd->links, name, NULL, on_linked_again, g_strdup(name));
+}
+
 static void renewal_end(GTask *task)
 {
         Renewal *r = g_task_get_task_data(task);
@@ -70,6 +91,8 @@ static void renewal_end(GTask *task)
 
                 if (t->outcome[0])
                         g_warning("%s: does not know the new key: %s", t->name, t->outcome);
+                else
+                        link_again(r->peerd, t->name);
                 g_variant_builder_add(&outcome, "(ss)", t->name, t->outcome);
         }
         g_task_return_pointer(task, g_variant_ref_sink(g_variant_builder_end(&outcome)), (GDestroyNotify) g_variant_unref);
@@ -162,8 +185,13 @@ void np_pairing_renew_async(NpPeerd *peerd, GAsyncReadyCallback callback, gpoint
         r->timer = g_timeout_add_seconds(TELL_SEC, on_slow, r);
         for (guint i = 0; i < r->peers->len; i++) {
                 Told *t = r->peers->pdata[i];
+                const NpPeerConfig *peer = np_pins_by_name(peerd->pins, t->name);
 
-                np_links_get_async(peerd->links, t->name, r->cancellable, on_reached, t);
+                if (np_links_peek(peerd->links, t->name) || (peer && peer->address))
+                        np_links_get_async(peerd->links, t->name, r->cancellable, on_reached, t);
+                else
+                        told_done(t, g_strdup("it is not connected, and only it can connect: pair it again; before the next "
+                                              "renewal, 'ntprofctl peer test' there makes it connect"));
         }
 }
 

@@ -401,6 +401,18 @@ def a_renewal_tells_whom_it_did_not_reach(pair: Pair) -> None:
 
 
 @tap.case
+def one_renewal_after_the_other(pair: Pair) -> None:
+    """The host, which has the target's address, is linked again by itself; a target can tell a host only while it is."""
+    pair.pair()
+    assert pair.host.renew() == {"stor-a": ""}
+    wait_until(lambda: pair.target.peers()["host-a"]["Connected"], "the host to be linked again", 20)
+    assert pair.target.renew() == {"host-a": ""}
+    pair.host.stop()
+    outcome = pair.target.renew()
+    assert "'ntprofctl peer test' there" in outcome["host-a"] and outcome["host-a"].count("pair it again") == 1, outcome
+
+
+@tap.case
 def a_fingerprint_of_the_administrator_stays(pair: Pair) -> None:
     pair.pair()
     pair.target.configure("host-a", Fingerprint=pair.host.fingerprint())
