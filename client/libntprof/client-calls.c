@@ -32,7 +32,7 @@ static char *require_owner(NtprofClient *self, GError **error)
 static NtprofSession *adopt_new(NtprofClient *self, NpDBusSession *proxy, GError **error)
 {
         if (np_dbus_session_get_state(proxy))
-                return g_object_ref(np_client_adopt(self, proxy));
+                return g_object_ref(np_object_list_adopt(self->sessions, G_DBUS_PROXY(proxy)));
         g_set_error_literal(error, NTPROF_ERROR, NTPROF_ERROR_SERVICE_GONE,
                             "the new session is gone already; 'journalctl -u ntprofd' may tell why");
         return NULL;
@@ -71,7 +71,7 @@ static void start_have_path(GObject *source, GAsyncResult *result, gpointer user
                 return;
         }
 
-        NtprofSession *session = np_client_lookup(self, path);
+        NtprofSession *session = np_object_list_lookup(self->sessions, path);
         if (session) {
                 g_task_return_pointer(task, g_object_ref(session), g_object_unref);
                 return;

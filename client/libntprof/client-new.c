@@ -10,22 +10,15 @@ static const NpService ntprofd = {
         .errors = &np_error_ntprofd,
 };
 
-static gboolean take(NtprofClient *self, NpOpened *opened)
-{
-        if (!opened)
-                return FALSE;
-        g_set_object(&self->connection, opened->connection);
-        self->service = NP_DBUS_MANAGER(g_steal_pointer(&opened->proxy));
-        np_client_manager_ready(self, g_steal_pointer(&opened->manager));
-        np_opened_free(opened);
-        return TRUE;
-}
-
 static gboolean ntprof_client_init_sync(GInitable *initable, GCancellable *cancellable, GError **error)
 {
         NtprofClient *self = NTPROF_CLIENT(initable);
+        NpOpened *opened = np_service_open_sync(&ntprofd, self->address, self->connection, cancellable, error);
 
-        return take(self, np_service_open_sync(&ntprofd, self->address, self->connection, cancellable, error));
+        if (!opened)
+                return FALSE;
+        np_client_opened(self, opened);
+        return TRUE;
 }
 
 void np_client_initable_init(GInitableIface *interface)
@@ -37,11 +30,14 @@ static void init_opened(GObject *source, GAsyncResult *result, gpointer user_dat
 {
         g_autoptr(GTask) task = user_data;
         g_autoptr(GError) error = NULL;
+        NpOpened *opened = np_service_open_finish(result, &error);
 
-        if (take(g_task_get_source_object(task), np_service_open_finish(result, &error)))
-                g_task_return_boolean(task, TRUE);
-        else
+        if (!opened) {
                 g_task_return_error(task, g_steal_pointer(&error));
+                return;
+        }
+        np_client_opened(g_task_get_source_object(task), opened);
+        g_task_return_boolean(task, TRUE);
 }
 
 static void ntprof_client_init_async(GAsyncInitable *initable, int io_priority, GCancellable *cancellable,

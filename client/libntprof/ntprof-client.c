@@ -14,8 +14,7 @@
  * g_autoptr(NtprofClient) client = ntprof_client_new_sync(NULL, NULL, &error);
  * g_autoptr(NtprofSession) session = ntprof_client_start_session_sync(client, "nvme6n1",
  *         g_variant_new_parsed("{'duration-usec': <uint64 10000000>}"), NULL, &error);
- * if (ntprof_session_wait_sync(session, NULL, &error))
-{
+ * if (ntprof_session_wait_sync(session, NULL, &error)) {
  *         g_autoptr(NtprofReport) report = ntprof_session_get_report_sync(session, NULL, &error);
  *         ...
  * ```
@@ -37,107 +36,64 @@ enum {
         N_PROPERTIES,
 };
 
-enum {
-        SIGNAL_SESSION_ADDED,
-        SIGNAL_SESSION_REMOVED,
-        N_SIGNALS,
-};
-
 static GParamSpec *properties[N_PROPERTIES];
-static guint signals[N_SIGNALS];
 
 /* ---- sessions ---- */
 
-NtprofSession *np_client_adopt(NtprofClient *self, NpDBusSession *proxy)
+static gpointer session_new(GDBusProxy *proxy)
 {
-        const char *path = g_dbus_proxy_get_object_path(G_DBUS_PROXY(proxy));
-        NtprofSession *session = g_hash_table_lookup(self->sessions, path);
-
-        if (!session) {
-                g_dbus_proxy_set_default_timeout(G_DBUS_PROXY(proxy), NP_CALL_TIMEOUT_MSEC);
-                session = np_session_new(proxy);
-                g_hash_table_insert(self->sessions, g_strdup(path), session);
-        }
-        return session;
+        return np_session_new(NP_DBUS_SESSION(proxy));
 }
 
-NtprofSession *np_client_lookup(NtprofClient *self, const char *path)
+static const char *session_path(gpointer session)
 {
-        return g_hash_table_lookup(self->sessions, path);
+        return ntprof_session_get_object_path(session);
 }
 
-static void on_object_added(GDBusObjectManager *manager, GDBusObject *object, NtprofClient *self)
+static void session_set_gone(gpointer session)
 {
-        g_autoptr(GDBusInterface) proxy = g_dbus_object_get_interface(object, "org.ntprof1.Session");
-
-        if (proxy)
-                g_signal_emit(self, signals[SIGNAL_SESSION_ADDED], 0, np_client_adopt(self, NP_DBUS_SESSION(proxy)));
-}
-
-static void drop_session(NtprofClient *self, const char *path)
-{
-        g_autoptr(NtprofSession) session = NULL;
-        g_autofree char *key = NULL;
-
-        if (!g_hash_table_steal_extended(self->sessions, path, (gpointer *) &key, (gpointer *) &session))
-                return;
         np_session_set_gone(session);
-        g_signal_emit(self, signals[SIGNAL_SESSION_REMOVED], 0, session);
 }
 
-static void on_object_removed(GDBusObjectManager *manager, GDBusObject *object, NtprofClient *self)
+static int compare_sessions(gconstpointer a, gconstpointer b)
 {
-        drop_session(self, g_dbus_object_get_object_path(object));
+        const char *x = ntprof_session_get_id(*(NtprofSession *const *) a), *y = ntprof_session_get_id(*(NtprofSession *const *) b);
+        guint64 i = g_ascii_strtoull(x, NULL, 10), j = g_ascii_strtoull(y, NULL, 10);
+
+        return i < j ? -1 : i > j ? 1 : strcmp(x, y);
 }
 
-static void drop_all_sessions(NtprofClient *self)
+static const NpObjectKind session_kind = {
+        .interface = "org.ntprof1.Session",
+        .added = "session-added",
+        .removed = "session-removed",
+        .new = session_new,
+        .get_path = session_path,
+        .set_gone = session_set_gone,
+        .compare = compare_sessions,
+};
+
+/* ---- object ---- */
+
+void np_client_opened(NtprofClient *self, NpOpened *opened)
 {
-        g_autoptr(GPtrArray) all = ntprof_client_list_sessions(self);
-
-        for (guint i = 0; i < all->len; i++)
-                drop_session(self, ntprof_session_get_object_path(all->pdata[i]));
-}
-
-/* The object manager tells of the objects it knows of; a session just started may not be among them yet. */
-static void on_name_owner(GDBusObjectManager *manager, GParamSpec *pspec, NtprofClient *self)
-{
-        g_autofree char *owner = np_manager_dup_owner(self->manager);
-
-        if (!owner)
-                drop_all_sessions(self);
-}
-
-static void on_closed(GDBusConnection *connection, gboolean remote_vanished, GError *error, NtprofClient *self)
-{
-        drop_all_sessions(self);
-}
-
-void np_client_manager_ready(NtprofClient *self, GDBusObjectManager *manager)
-{
-        g_autolist(GDBusObject) objects = g_dbus_object_manager_get_objects(manager);
-
-        self->manager = manager;
-        for (GList *l = objects; l; l = l->next) {
-                g_autoptr(GDBusInterface) proxy = g_dbus_object_get_interface(l->data, "org.ntprof1.Session");
-                if (proxy)
-                        np_client_adopt(self, NP_DBUS_SESSION(proxy));
-        }
-        g_signal_connect_object(manager, "object-added", G_CALLBACK(on_object_added), self, 0);
-        g_signal_connect_object(manager, "object-removed", G_CALLBACK(on_object_removed), self, 0);
-        g_signal_connect_object(manager, "notify::name-owner", G_CALLBACK(on_name_owner), self, 0);
-        g_signal_connect_object(self->connection, "closed", G_CALLBACK(on_closed), self, 0);
+        g_set_object(&self->connection, opened->connection);
+        self->service = NP_DBUS_MANAGER(g_steal_pointer(&opened->proxy));
+        self->manager = g_steal_pointer(&opened->manager);
+        np_opened_free(opened);
+        np_object_list_follow(self->sessions, self->manager, self->connection);
 }
 
 static void ntprof_client_init(NtprofClient *self)
 {
-        self->sessions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+        self->sessions = np_object_list_new(&session_kind, self);
 }
 
 static void ntprof_client_finalize(GObject *object)
 {
         NtprofClient *self = NTPROF_CLIENT(object);
 
-        g_clear_pointer(&self->sessions, g_hash_table_unref);
+        g_clear_pointer(&self->sessions, np_object_list_free);
         g_clear_object(&self->service);
         g_clear_object(&self->manager);
         g_clear_object(&self->connection);
@@ -236,15 +192,15 @@ static void ntprof_client_class_init(NtprofClientClass *class)
          * @self: the client
          * @session: a session that somebody started
          */
-        signals[SIGNAL_SESSION_ADDED] = g_signal_new("session-added", NTPROF_TYPE_CLIENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                                     G_TYPE_NONE, 1, NTPROF_TYPE_SESSION);
+        g_signal_new("session-added", NTPROF_TYPE_CLIENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                     NTPROF_TYPE_SESSION);
         /**
          * NtprofClient::session-removed:
          * @self: the client
          * @session: a session that no longer exists
          */
-        signals[SIGNAL_SESSION_REMOVED] = g_signal_new("session-removed", NTPROF_TYPE_CLIENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                                       G_TYPE_NONE, 1, NTPROF_TYPE_SESSION);
+        g_signal_new("session-removed", NTPROF_TYPE_CLIENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                     NTPROF_TYPE_SESSION);
 }
 
 /**
@@ -295,14 +251,6 @@ const char *ntprof_client_get_kernel(NtprofClient *self)
         return self->service ? np_dbus_manager_get_kernel(self->service) : NULL;
 }
 
-static int compare_sessions(gconstpointer a, gconstpointer b)
-{
-        const char *x = ntprof_session_get_id(*(NtprofSession *const *) a), *y = ntprof_session_get_id(*(NtprofSession *const *) b);
-        guint64 i = g_ascii_strtoull(x, NULL, 10), j = g_ascii_strtoull(y, NULL, 10);
-
-        return i < j ? -1 : i > j ? 1 : strcmp(x, y);
-}
-
 /**
  * ntprof_client_list_sessions:
  * @self: a client
@@ -314,17 +262,8 @@ static int compare_sessions(gconstpointer a, gconstpointer b)
  */
 GPtrArray *ntprof_client_list_sessions(NtprofClient *self)
 {
-        GHashTableIter iter;
-        gpointer session;
-
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
-
-        GPtrArray *all = g_ptr_array_new_with_free_func(g_object_unref);
-        g_hash_table_iter_init(&iter, self->sessions);
-        while (g_hash_table_iter_next(&iter, NULL, &session))
-                g_ptr_array_add(all, g_object_ref(session));
-        g_ptr_array_sort(all, compare_sessions);
-        return all;
+        return np_object_list_all(self->sessions);
 }
 
 /**
@@ -342,7 +281,7 @@ NtprofSession *ntprof_client_find_session(NtprofClient *self, const char *id, GE
         g_return_val_if_fail(id, NULL);
 
         g_autofree char *path = *id == '/' ? g_strdup(id) : g_strconcat(NP_ROOT_PATH "/session/", id, NULL);
-        NtprofSession *session = g_hash_table_lookup(self->sessions, path);
+        NtprofSession *session = np_object_list_lookup(self->sessions, path);
         if (!session) {
                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_SUCH_SESSION, "%s: no such session", id);
                 return NULL;

@@ -36,87 +36,41 @@ enum {
         N_PROPERTIES,
 };
 
-enum {
-        SIGNAL_PEER_ADDED,
-        SIGNAL_PEER_REMOVED,
-        N_SIGNALS,
-};
-
 static GParamSpec *properties[N_PROPERTIES];
-static guint signals[N_SIGNALS];
 
 /* ---- peers ---- */
 
-NtprofPeer *np_peers_adopt(NtprofPeers *self, NpDBusPeer *proxy)
+static gpointer peer_new(GDBusProxy *proxy)
 {
-        const char *path = g_dbus_proxy_get_object_path(G_DBUS_PROXY(proxy));
-        NtprofPeer *peer = g_hash_table_lookup(self->peers, path);
-
-        if (!peer) {
-                g_dbus_proxy_set_default_timeout(G_DBUS_PROXY(proxy), NP_CALL_TIMEOUT_MSEC);
-                peer = np_peer_new(proxy);
-                g_hash_table_insert(self->peers, g_strdup(path), peer);
-        }
-        return peer;
+        return np_peer_new(NP_DBUS_PEER(proxy));
 }
 
-NtprofPeer *np_peers_lookup(NtprofPeers *self, const char *path)
+static const char *peer_path(gpointer peer)
 {
-        return g_hash_table_lookup(self->peers, path);
+        return ntprof_peer_get_object_path(peer);
 }
 
-static NpDBusPeer *dup_proxy(GDBusObject *object)
+static void peer_set_gone(gpointer peer)
 {
-        GDBusInterface *proxy = g_dbus_object_get_interface(object, "org.ntprof1.Peer");
-
-        return proxy ? NP_DBUS_PEER(proxy) : NULL;
-}
-
-static void on_object_added(GDBusObjectManager *manager, GDBusObject *object, NtprofPeers *self)
-{
-        g_autoptr(NpDBusPeer) proxy = dup_proxy(object);
-
-        if (proxy)
-                g_signal_emit(self, signals[SIGNAL_PEER_ADDED], 0, np_peers_adopt(self, proxy));
-}
-
-static void drop_peer(NtprofPeers *self, const char *path)
-{
-        g_autoptr(NtprofPeer) peer = NULL;
-        g_autofree char *key = NULL;
-
-        if (!g_hash_table_steal_extended(self->peers, path, (gpointer *) &key, (gpointer *) &peer))
-                return;
         np_peer_set_gone(peer);
-        g_signal_emit(self, signals[SIGNAL_PEER_REMOVED], 0, peer);
 }
 
-static void on_object_removed(GDBusObjectManager *manager, GDBusObject *object, NtprofPeers *self)
+static int compare_peers(gconstpointer a, gconstpointer b)
 {
-        drop_peer(self, g_dbus_object_get_object_path(object));
+        return strcmp(ntprof_peer_get_name(*(NtprofPeer *const *) a), ntprof_peer_get_name(*(NtprofPeer *const *) b));
 }
 
-static void drop_all_peers(NtprofPeers *self)
-{
-        g_autoptr(GPtrArray) all = ntprof_peers_list(self);
+static const NpObjectKind peer_kind = {
+        .interface = "org.ntprof1.Peer",
+        .added = "peer-added",
+        .removed = "peer-removed",
+        .new = peer_new,
+        .get_path = peer_path,
+        .set_gone = peer_set_gone,
+        .compare = compare_peers,
+};
 
-        for (guint i = 0; i < all->len; i++)
-                drop_peer(self, ntprof_peer_get_object_path(all->pdata[i]));
-}
-
-/* The object manager tells of the objects it knows of; a peer just paired may not be among them yet. */
-static void on_name_owner(GDBusObjectManager *manager, GParamSpec *pspec, NtprofPeers *self)
-{
-        g_autofree char *owner = np_manager_dup_owner(manager);
-
-        if (!owner)
-                drop_all_peers(self);
-}
-
-static void on_closed(GDBusConnection *connection, gboolean remote_vanished, GError *error, NtprofPeers *self)
-{
-        drop_all_peers(self);
-}
+/* ---- object ---- */
 
 /* The generated proxy's properties have the names of ours. */
 static void on_service_notify(NpDBusPeerManager *service, GParamSpec *pspec, NtprofPeers *self)
@@ -129,37 +83,24 @@ static void on_service_notify(NpDBusPeerManager *service, GParamSpec *pspec, Ntp
 
 void np_peers_opened(NtprofPeers *self, NpOpened *opened)
 {
-        g_autolist(GDBusObject) objects = g_dbus_object_manager_get_objects(opened->manager);
-
         g_set_object(&self->connection, opened->connection);
         self->service = NP_DBUS_PEER_MANAGER(g_steal_pointer(&opened->proxy));
         self->manager = g_steal_pointer(&opened->manager);
         np_opened_free(opened);
-
-        for (GList *l = objects; l; l = l->next) {
-                g_autoptr(NpDBusPeer) proxy = dup_proxy(l->data);
-                if (proxy)
-                        np_peers_adopt(self, proxy);
-        }
-        g_signal_connect_object(self->manager, "object-added", G_CALLBACK(on_object_added), self, 0);
-        g_signal_connect_object(self->manager, "object-removed", G_CALLBACK(on_object_removed), self, 0);
-        g_signal_connect_object(self->manager, "notify::name-owner", G_CALLBACK(on_name_owner), self, 0);
-        g_signal_connect_object(self->connection, "closed", G_CALLBACK(on_closed), self, 0);
+        np_object_list_follow(self->peers, self->manager, self->connection);
         g_signal_connect_object(self->service, "notify", G_CALLBACK(on_service_notify), self, 0);
 }
 
-/* ---- object ---- */
-
 static void ntprof_peers_init(NtprofPeers *self)
 {
-        self->peers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+        self->peers = np_object_list_new(&peer_kind, self);
 }
 
 static void ntprof_peers_finalize(GObject *object)
 {
         NtprofPeers *self = NTPROF_PEERS(object);
 
-        g_clear_pointer(&self->peers, g_hash_table_unref);
+        g_clear_pointer(&self->peers, np_object_list_free);
         g_clear_object(&self->service);
         g_clear_object(&self->manager);
         g_clear_object(&self->connection);
@@ -268,15 +209,15 @@ static void ntprof_peers_class_init(NtprofPeersClass *class)
          * @self: the peers
          * @peer: a machine that was paired or configured
          */
-        signals[SIGNAL_PEER_ADDED] = g_signal_new("peer-added", NTPROF_TYPE_PEERS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                                  G_TYPE_NONE, 1, NTPROF_TYPE_PEER);
+        g_signal_new("peer-added", NTPROF_TYPE_PEERS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                     NTPROF_TYPE_PEER);
         /**
          * NtprofPeers::peer-removed:
          * @self: the peers
          * @peer: a machine that was forgotten
          */
-        signals[SIGNAL_PEER_REMOVED] = g_signal_new("peer-removed", NTPROF_TYPE_PEERS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                                    G_TYPE_NONE, 1, NTPROF_TYPE_PEER);
+        g_signal_new("peer-removed", NTPROF_TYPE_PEERS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                     NTPROF_TYPE_PEER);
 }
 
 /**
@@ -340,11 +281,6 @@ const char *const *ntprof_peers_get_listening(NtprofPeers *self)
         return self->service ? np_dbus_peer_manager_get_listening(self->service) : NULL;
 }
 
-static int compare_peers(gconstpointer a, gconstpointer b)
-{
-        return strcmp(ntprof_peer_get_name(*(NtprofPeer *const *) a), ntprof_peer_get_name(*(NtprofPeer *const *) b));
-}
-
 /**
  * ntprof_peers_list:
  * @self: the peers
@@ -355,17 +291,8 @@ static int compare_peers(gconstpointer a, gconstpointer b)
  */
 GPtrArray *ntprof_peers_list(NtprofPeers *self)
 {
-        GHashTableIter iter;
-        gpointer peer;
-
         g_return_val_if_fail(NTPROF_IS_PEERS(self), NULL);
-
-        GPtrArray *all = g_ptr_array_new_with_free_func(g_object_unref);
-        g_hash_table_iter_init(&iter, self->peers);
-        while (g_hash_table_iter_next(&iter, NULL, &peer))
-                g_ptr_array_add(all, g_object_ref(peer));
-        g_ptr_array_sort(all, compare_peers);
-        return all;
+        return np_object_list_all(self->peers);
 }
 
 /**
@@ -379,16 +306,13 @@ GPtrArray *ntprof_peers_list(NtprofPeers *self)
  */
 NtprofPeer *ntprof_peers_find(NtprofPeers *self, const char *name, GError **error)
 {
-        GHashTableIter iter;
-        gpointer peer;
-
         g_return_val_if_fail(NTPROF_IS_PEERS(self), NULL);
         g_return_val_if_fail(name, NULL);
 
-        g_hash_table_iter_init(&iter, self->peers);
-        while (g_hash_table_iter_next(&iter, NULL, &peer))
-                if (g_str_equal(ntprof_peer_get_name(peer), name))
-                        return g_object_ref(peer);
+        g_autoptr(GPtrArray) all = np_object_list_all(self->peers);
+        for (guint i = 0; i < all->len; i++)
+                if (g_str_equal(ntprof_peer_get_name(all->pdata[i]), name))
+                        return g_object_ref(all->pdata[i]);
         g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_NO_PEER, "%s: no machine is paired under this name", name);
         return NULL;
 }

@@ -126,7 +126,7 @@ char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *ex
 static NtprofPeer *adopt_new(NtprofPeers *self, NpDBusPeer *proxy, GError **error)
 {
         if (np_dbus_peer_get_name(proxy))
-                return g_object_ref(np_peers_adopt(self, proxy));
+                return g_object_ref(np_object_list_adopt(self->peers, G_DBUS_PROXY(proxy)));
         g_set_error_literal(error, NTPROF_ERROR, NTPROF_ERROR_NO_PEER, "the new peer has been forgotten already");
         return NULL;
 }
@@ -163,7 +163,7 @@ static void join_have_path(GObject *source, GAsyncResult *result, gpointer user_
                 return;
         }
 
-        NtprofPeer *peer = np_peers_lookup(self, path);
+        NtprofPeer *peer = np_object_list_lookup(self->peers, path);
         if (peer) {
                 g_task_return_pointer(task, g_object_ref(peer), g_object_unref);
                 return;
