@@ -67,3 +67,9 @@ static inline uint64_t now_ns(clockid_t clock)
         clock_gettime(clock, &ts);
         return (uint64_t) ts.tv_sec * NSEC_PER_SEC + (uint64_t) ts.tv_nsec;
 }
+
+/* Not the loop's cached time: a drain can take long. */
+static inline uint64_t monotonic_usec(void)
+{
+        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
+}

@@ -24,11 +24,6 @@ int service_reply_memfd(sd_bus_message *m, const char *name, const char *text, s
         return sd_bus_reply_method_return(m, "h", fd);
 }
 
-static uint64_t monotonic_usec(void)
-{
-        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
-}
-
 /* Sees every message before its object does. */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {

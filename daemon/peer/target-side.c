@@ -16,6 +16,9 @@
 #define TICK_USEC (100 * USEC_PER_MSEC)
 #define SETTLE_TICK_USEC (20 * USEC_PER_MSEC)
 #define SYNC_USEC (1 * USEC_PER_SEC)
+/* What goes out costs both machines' ntprof-peerd a message, whatever is in it: fewer records wait for more, so long at most. */
+#define RECORDS_FEW 64
+#define WAIT_USEC (500 * USEC_PER_MSEC)
 /* A host that asks for thresholds and reads no answers is not one of ours. */
 #define UNREAD_MAX (TARGET_SIDE_BUFFER_MAX + (1U << 20))
 /* Longer is as good as without a limit: it must not overflow. */
@@ -68,12 +71,6 @@ struct TargetSide {
         NtprofError end_code;
         char *why;                      /* for the journal */
 };
-
-static uint64_t monotonic_usec(void)
-{
-        /* Not the loop's cached time: a drain can take long. */
-        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
-}
 
 static uint64_t capture_now(const TargetSide *t)
 {
@@ -247,10 +244,8 @@ static void on_record(const struct np_target_record *record, void *userdata)
 
 static int drain(TargetSide *t)
 {
-        int r;
+        int r = t->capture->ops->drain(t->capture);
 
-        r = t->capture->ops->drain(t->capture);
-        flush_batch(t);
         if (r < 0)
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "reading records failed: %s", g_strerror(-r));
         return r;
@@ -275,13 +270,18 @@ static void send_sync(TargetSide *t, uint64_t target_ns)
         t->sent_records = false;
 }
 
+static bool worth_sending(const TargetSide *t)
+{
+        return t->sent_records || t->n_batch >= (t->state == RECORDING ? RECORDS_FEW : 1) ||
+               monotonic_usec() - t->synced_usec >= (t->n_batch > 0 ? WAIT_USEC : SYNC_USEC);
+}
+
 /* Records first, then what they are complete up to. always: a WIRE_SYNC whether or not it is due. */
 static int drain_and_sync(TargetSide *t, bool always)
 {
         uint64_t target_ns = capture_now(t);
-        int r;
+        int r = drain(t);
 
-        r = drain(t);
         if (r < 0)
                 return r;
         r = t->capture->ops->get_counters(t->capture, &t->counters);
@@ -291,8 +291,10 @@ static int drain_and_sync(TargetSide *t, bool always)
         }
         t->counts.commands = t->counters.target[NP_C_COMMANDS];
         t->counts.sampled = t->counters.target[NP_C_SAMPLED];
-        if (always || t->sent_records || monotonic_usec() - t->synced_usec >= SYNC_USEC)
+        if (always || worth_sending(t)) {
+                flush_batch(t);
                 send_sync(t, target_ns);
+        }
         return 0;
 }
 
@@ -351,16 +353,16 @@ static int on_capture_readable(sd_event_source *source, int fd, uint32_t revents
 {
         TargetSide *t = userdata;
 
-        if (drain(t) >= 0)
+        if (drain(t) >= 0) {
+                flush_batch(t);
                 flush(t);
+        }
         return 0;
 }
 
 static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)
 {
-        TargetSide *t = userdata;
-
-        begin_ending(t, t->limit);
+        begin_ending(userdata, ((TargetSide *) userdata)->limit);
         return 0;
 }
 
@@ -380,9 +382,8 @@ static int set_limit(TargetSide *t, uint64_t after_usec, const char *what)
 
 static void send_changed(TargetSide *t, uint64_t since_ns)
 {
-        struct wire_changed changed = { .target_ns = since_ns, .threshold = t->threshold };
-
-        wire_writer_add(t->writer, WIRE_CHANGED, &changed, sizeof(changed));
+        wire_writer_add(t->writer, WIRE_CHANGED, &(struct wire_changed) { .target_ns = since_ns, .threshold = t->threshold },
+                        sizeof(struct wire_changed));
 }
 
 /* since_ns is taken before: the threshold is never believed to be higher than it was. Before WIRE_RESUME none is in force. */

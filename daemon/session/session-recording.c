@@ -14,12 +14,6 @@
 #define JOIN_DELAY_NS (1500 * NSEC_PER_MSEC)
 #define ANNOUNCE_USEC (1 * USEC_PER_SEC)
 
-static uint64_t monotonic_usec(void)
-{
-        /* Not the loop's cached time: a drain can take long. */
-        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
-}
-
 static uint64_t capture_now(Session *s)
 {
         return s->capture->ops->now ? s->capture->ops->now(s->capture) : now_ns(CLOCK_MONOTONIC);

@@ -10,11 +10,6 @@ TargetsPatience targets_patience = {
         .end_usec = 30 * USEC_PER_SEC,
 };
 
-static uint64_t monotonic_usec(void)
-{
-        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
-}
-
 static void disconnect(SessionTarget *target)
 {
         if (target->remote)
