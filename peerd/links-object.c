@@ -6,6 +6,7 @@
 #include "error.h"
 #include "finder.h"
 #include "np-peers-dbus.h"
+#include "object-call.h"
 #include "objects.h"
 #include "options.h"
 
@@ -16,29 +17,17 @@ struct _NpLinksObject {
         NpDBusInternalLinks *skeleton;
 };
 
-typedef struct {
-        NpLinksObject *object;
-        GDBusMethodInvocation *invocation;
-} Call;
-
-static Call *call_new(NpLinksObject *object, GDBusMethodInvocation *invocation)
-{
-        Call *call = g_new(Call, 1);
-
-        *call = (Call) { object, invocation };
-        return call;
-}
-
 /* ---- FindPeer ---- */
 
 static void on_found(GObject *source, GAsyncResult *result, gpointer data)
 {
-        g_autofree Call *call = data;
+        g_autofree NpObjectCall *call = data;
+        NpLinksObject *self = call->object;
         g_autoptr(GError) error = NULL;
         g_autofree char *name = np_finder_find_finish(result, &error);
 
         if (name)
-                np_dbus_internal_links_complete_find_peer(call->object->skeleton, call->invocation, name);
+                np_dbus_internal_links_complete_find_peer(self->skeleton, call->invocation, name);
         else
                 np_error_return(call->invocation, g_steal_pointer(&error));
 }
@@ -54,7 +43,7 @@ static void find_allowed(GDBusMethodInvocation *invocation, gpointer data)
         if (!np_options_parse(where, known, G_N_ELEMENTS(known), &error)) {
                 np_error_return(invocation, g_steal_pointer(&error));
         } else if (!peer) {
-                np_finder_find_async(self->peerd->pins, subsysnqn, traddr, on_found, call_new(self, invocation));
+                np_finder_find_async(self->peerd->pins, subsysnqn, traddr, on_found, np_object_call_new(self, invocation));
         } else if (np_pins_by_name(self->peerd->pins, peer)) {
                 np_dbus_internal_links_complete_find_peer(self->skeleton, invocation, peer);
         } else {
@@ -76,17 +65,18 @@ static gboolean on_find_peer(NpDBusInternalLinks *skeleton, GDBusMethodInvocatio
 
 static void on_opened(GObject *source, GAsyncResult *result, gpointer data)
 {
-        g_autofree Call *call = data;
+        g_autofree NpObjectCall *call = data;
+        NpLinksObject *self = call->object;
         g_autoptr(GError) error = NULL;
         g_autoptr(GUnixFDList) fds = NULL;
-        int fd = np_links_open_target_finish(call->object->peerd->links, result, &error);
+        int fd = np_links_open_target_finish(self->peerd->links, result, &error);
 
         if (fd < 0) {
                 np_error_return(call->invocation, g_steal_pointer(&error));
                 return;
         }
         fds = g_unix_fd_list_new_from_array(&fd, 1);    /* which takes it */
-        np_dbus_internal_links_complete_open_target(call->object->skeleton, call->invocation, fds, g_variant_new_handle(0));
+        np_dbus_internal_links_complete_open_target(self->skeleton, call->invocation, fds, g_variant_new_handle(0));
 }
 
 static void open_allowed(GDBusMethodInvocation *invocation, gpointer data)
@@ -96,7 +86,7 @@ static void open_allowed(GDBusMethodInvocation *invocation, gpointer data)
         const char *peer;
 
         g_variant_get(g_dbus_method_invocation_get_parameters(invocation), "(&s@a{sv})", &peer, &request);
-        np_links_open_target_async(self->peerd->links, peer, request, NULL, on_opened, call_new(self, invocation));
+        np_links_open_target_async(self->peerd->links, peer, request, NULL, on_opened, np_object_call_new(self, invocation));
 }
 
 static gboolean on_open_target(NpDBusInternalLinks *skeleton, GDBusMethodInvocation *invocation, GUnixFDList *fds,
@@ -127,8 +117,6 @@ void np_links_object_free(NpLinksObject *self)
 {
         if (!self)
                 return;
-        if (g_dbus_interface_skeleton_get_connection(G_DBUS_INTERFACE_SKELETON(self->skeleton)))
-                g_dbus_interface_skeleton_unexport(G_DBUS_INTERFACE_SKELETON(self->skeleton));
-        g_object_unref(self->skeleton);
+        np_object_withdraw(self->skeleton);
         g_free(self);
 }

@@ -2,6 +2,7 @@
 #include "authority.h"
 #include "error.h"
 #include "np-peers-dbus.h"
+#include "object-call.h"
 #include "objects.h"
 #include "options.h"
 #include "pairing.h"
@@ -12,31 +13,18 @@ struct _NpManagerObject {
         NpDBusPeerManager *skeleton;
 };
 
-/* A call while it is carried out. */
-typedef struct {
-        NpManagerObject *manager;
-        GDBusMethodInvocation *invocation;
-} Call;
-
-static Call *call_new(NpManagerObject *manager, GDBusMethodInvocation *invocation)
-{
-        Call *call = g_new(Call, 1);
-
-        *call = (Call) { manager, invocation };
-        return call;
-}
-
 /* ---- Invite ---- */
 
 static void on_invited(GObject *source, GAsyncResult *result, gpointer data)
 {
-        g_autofree Call *call = data;
+        g_autofree NpObjectCall *call = data;
+        NpManagerObject *self = call->object;
         g_autoptr(GError) error = NULL;
         gint64 expires_usec;
-        g_autofree char *line = np_pairing_invite_finish(call->manager->peerd, result, &expires_usec, &error);
+        g_autofree char *line = np_pairing_invite_finish(self->peerd, result, &expires_usec, &error);
 
         if (line)
-                np_dbus_peer_manager_complete_invite(call->manager->skeleton, call->invocation, line, expires_usec);
+                np_dbus_peer_manager_complete_invite(self->skeleton, call->invocation, line, expires_usec);
         else
                 np_error_return(call->invocation, g_steal_pointer(&error));
 }
@@ -55,7 +43,8 @@ static void invite_allowed(GDBusMethodInvocation *invocation, gpointer data)
         if (!np_options_parse(options, known, G_N_ELEMENTS(known), &error))
                 np_error_return(invocation, g_steal_pointer(&error));
         else
-                np_pairing_invite_async(self->peerd, expires_usec, name, address, on_invited, call_new(self, invocation));
+                np_pairing_invite_async(self->peerd, expires_usec, name, address, on_invited,
+                                        np_object_call_new(self, invocation));
 }
 
 static gboolean on_invite(NpDBusPeerManager *skeleton, GDBusMethodInvocation *invocation, GVariant *options,
@@ -69,18 +58,19 @@ static gboolean on_invite(NpDBusPeerManager *skeleton, GDBusMethodInvocation *in
 
 static void on_joined(GObject *source, GAsyncResult *result, gpointer data)
 {
-        g_autofree Call *call = data;
+        g_autofree NpObjectCall *call = data;
+        NpManagerObject *self = call->object;
         g_autoptr(GError) error = NULL;
         gboolean confirmed;
-        g_autofree char *name = np_pairing_join_finish(call->manager->peerd, result, &confirmed, &error), *path = NULL;
+        g_autofree char *name = np_pairing_join_finish(self->peerd, result, &confirmed, &error), *path = NULL;
 
         if (!name) {
                 np_error_return(call->invocation, g_steal_pointer(&error));
                 return;
         }
         path = np_peer_object_path(name);
-        np_peer_objects_sync(call->manager->peers);     /* the caller looks there next */
-        np_dbus_peer_manager_complete_join(call->manager->skeleton, call->invocation, path, confirmed);
+        np_peer_objects_sync(self->peers);      /* the caller looks there next */
+        np_dbus_peer_manager_complete_join(self->skeleton, call->invocation, path, confirmed);
 }
 
 static void join_allowed(GDBusMethodInvocation *invocation, gpointer data)
@@ -96,7 +86,7 @@ static void join_allowed(GDBusMethodInvocation *invocation, gpointer data)
         if (!np_options_parse(options, known, G_N_ELEMENTS(known), &error))
                 np_error_return(invocation, g_steal_pointer(&error));
         else
-                np_pairing_join_async(self->peerd, line, name, on_joined, call_new(self, invocation));
+                np_pairing_join_async(self->peerd, line, name, on_joined, np_object_call_new(self, invocation));
 }
 
 static gboolean on_join(NpDBusPeerManager *skeleton, GDBusMethodInvocation *invocation, const char *line, GVariant *options,
@@ -110,23 +100,24 @@ static gboolean on_join(NpDBusPeerManager *skeleton, GDBusMethodInvocation *invo
 
 static void on_renewed(GObject *source, GAsyncResult *result, gpointer data)
 {
-        g_autofree Call *call = data;
+        g_autofree NpObjectCall *call = data;
+        NpManagerObject *self = call->object;
         g_autoptr(GError) error = NULL;
-        g_autoptr(GVariant) outcome = np_pairing_renew_finish(call->manager->peerd, result, &error);
+        g_autoptr(GVariant) outcome = np_pairing_renew_finish(self->peerd, result, &error);
 
         if (!outcome) {
                 np_error_return(call->invocation, g_steal_pointer(&error));
                 return;
         }
-        np_manager_object_sync(call->manager);
-        np_dbus_peer_manager_complete_renew(call->manager->skeleton, call->invocation, outcome);
+        np_manager_object_sync(self);
+        np_dbus_peer_manager_complete_renew(self->skeleton, call->invocation, outcome);
 }
 
 static void renew_allowed(GDBusMethodInvocation *invocation, gpointer data)
 {
         NpManagerObject *self = data;
 
-        np_pairing_renew_async(self->peerd, on_renewed, call_new(self, invocation));
+        np_pairing_renew_async(self->peerd, on_renewed, np_object_call_new(self, invocation));
 }
 
 static gboolean on_renew(NpDBusPeerManager *skeleton, GDBusMethodInvocation *invocation, NpManagerObject *self)
@@ -169,8 +160,6 @@ void np_manager_object_free(NpManagerObject *self)
 {
         if (!self)
                 return;
-        if (g_dbus_interface_skeleton_get_connection(G_DBUS_INTERFACE_SKELETON(self->skeleton)))
-                g_dbus_interface_skeleton_unexport(G_DBUS_INTERFACE_SKELETON(self->skeleton));
-        g_object_unref(self->skeleton);
+        np_object_withdraw(self->skeleton);
         g_free(self);
 }
