@@ -449,17 +449,24 @@ gboolean np_pins_add(NpPins *self, const char *name, const char *fingerprint, co
         return TRUE;
 }
 
-gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char *fingerprint, GError **error)
+static Pin *find_now(NpPins *self, const char *name, GError **error)
 {
-        g_autoptr(NpPeerConfig) own = NULL;
         Pin *pin;
 
         refresh(self);
         pin = find(self, name);
-        if (!pin) {
+        if (!pin)
                 g_set_error(error, NP_ERROR, NP_ERROR_NO_PEER, "%s: no peer is called so", name);
+        return pin;
+}
+
+gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char *fingerprint, GError **error)
+{
+        g_autoptr(NpPeerConfig) own = NULL;
+        Pin *pin = find_now(self, name, error);
+
+        if (!pin)
                 return FALSE;
-        }
         if (pin->etc_fingerprint) {
                 g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED, "%s: its fingerprint is fixed by %s: change it there",
                             name, pin->etc_path);
@@ -478,14 +485,10 @@ gboolean np_pins_replace_fingerprint(NpPins *self, const char *name, const char 
 
 gboolean np_pins_removable(NpPins *self, const char *name, GError **error)
 {
-        Pin *pin;
+        Pin *pin = find_now(self, name, error);
 
-        refresh(self);
-        pin = find(self, name);
-        if (!pin) {
-                g_set_error(error, NP_ERROR, NP_ERROR_NO_PEER, "%s: no peer is called so", name);
+        if (!pin)
                 return FALSE;
-        }
         if (pin->etc_fingerprint) {
                 g_set_error(error, NP_ERROR, NP_ERROR_ACCESS_DENIED, "%s: is configured by %s: remove that file to forget it",
                             name, pin->etc_path);
