@@ -7,6 +7,19 @@
 #include "own-address.h"
 #include "pairing.h"
 
+static gboolean name_check(const char *name, GError **error)
+{
+        g_autofree char *quoted = NULL;
+
+        if (np_peer_name_valid(name))
+                return TRUE;
+        quoted = np_error_quote(name);
+        g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION,
+                    "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted,
+                    NP_PEER_NAME_MAX);
+        return FALSE;
+}
+
 /* ---- Invite ---- */
 
 typedef struct {
@@ -28,14 +41,8 @@ static gboolean invite_check(NpPeerd *peerd, const Invite *i, GError **error)
                 g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "expires-usec: more than nothing and at most a day");
                 return FALSE;
         }
-        if (i->name && !np_peer_name_valid(i->name)) {
-                g_autofree char *quoted = np_error_quote(i->name);
-
-                g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION,
-                            "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted,
-                            NP_PEER_NAME_MAX);
+        if (i->name && !name_check(i->name, error))
                 return FALSE;
-        }
         if (i->name && (np_pins_by_name(peerd->pins, i->name) || np_invitations_have_name(peerd->invitations, i->name))) {
                 g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS,
                             "%s: a peer is called so already, or is invited; choose another name", i->name);
@@ -188,14 +195,8 @@ static gboolean join_check(Join *j, GError **error)
         }
         if (!j->name)
                 return TRUE;
-        if (!np_peer_name_valid(j->name)) {
-                g_autofree char *quoted = np_error_quote(j->name);
-
-                g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION,
-                            "name: \"%s\" is none: letters, digits, '-', '_' and '.', not first '.' or '-', at most %d", quoted,
-                            NP_PEER_NAME_MAX);
+        if (!name_check(j->name, error))
                 return FALSE;
-        }
         if (np_pins_by_name(j->peerd->pins, j->name)) {
                 g_set_error(error, NP_ERROR, NP_ERROR_PEER_EXISTS, "%s: a peer is called so already; choose another name",
                             j->name);
