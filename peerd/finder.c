@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "time-limit.h"
 
 #define RESOLVE_SEC 5
 
@@ -11,8 +12,7 @@ typedef struct {
         char *subsysnqn, *traddr;
         GInetAddress *address;          /* of traddr */
         guint under_way;
-        guint timer;
-        GCancellable *resolving;
+        NpTimeLimit resolving;
         char *several;                  /* names, of those that the address must tell apart */
         char *found;
 } Search;
@@ -27,8 +27,7 @@ static void search_free(Search *s)
         g_free(s->subsysnqn);
         g_free(s->traddr);
         g_clear_object(&s->address);
-        g_clear_handle_id(&s->timer, g_source_remove);
-        g_object_unref(s->resolving);
+        np_time_limit_clear(&s->resolving);
         g_free(s->several);
         g_free(s->found);
         g_free(s);
@@ -62,7 +61,6 @@ static void return_found(GTask *task)
         Search *s = g_task_get_task_data(task);
         g_autofree char *nqn = np_error_quote(s->subsysnqn), *traddr = np_error_quote(s->traddr);
 
-        g_clear_handle_id(&s->timer, g_source_remove);
         if (s->found)
                 g_task_return_pointer(task, g_steal_pointer(&s->found), g_free);
         else if (s->several)
@@ -86,18 +84,9 @@ static void on_resolved(GObject *source, GAsyncResult *result, gpointer data)
                         s->found = g_strdup(c->peer);
         g_resolver_free_addresses(addresses);
         if (s->found)
-                g_cancellable_cancel(s->resolving);
+                g_cancellable_cancel(s->resolving.cancellable);
         if (--s->under_way == 0)
                 return_found(c->task);
-}
-
-static gboolean on_slow(gpointer data)
-{
-        Search *s = data;
-
-        s->timer = 0;
-        g_cancellable_cancel(s->resolving);
-        return G_SOURCE_REMOVE;
 }
 
 /* Paths of one namespace may lead to several machines that all export its subsystem. */
@@ -140,6 +129,7 @@ static void resolve_names(GTask *task, GPtrArray *peers)
         Search *s = g_task_get_task_data(task);
         g_autoptr(GResolver) resolver = g_resolver_get_default();
 
+        np_time_limit_begin(&s->resolving, RESOLVE_SEC);
         for (guint i = 0; i < peers->len; i++) {
                 const NpPeerConfig *peer = peers->pdata[i];
                 g_autoptr(GSocketConnectable) keep = NULL;
@@ -153,10 +143,8 @@ static void resolve_names(GTask *task, GPtrArray *peers)
                 c->task = g_object_ref(task);
                 c->peer = g_strdup(peer->name);
                 s->under_way++;
-                g_resolver_lookup_by_name_async(resolver, host, s->resolving, on_resolved, c);
+                g_resolver_lookup_by_name_async(resolver, host, s->resolving.cancellable, on_resolved, c);
         }
-        if (s->under_way > 0)
-                s->timer = g_timeout_add_seconds(RESOLVE_SEC, on_slow, s);
 }
 
 void np_finder_find_async(NpPins *pins, const char *subsysnqn, const char *traddr, GAsyncReadyCallback callback, gpointer data)
@@ -168,7 +156,6 @@ void np_finder_find_async(NpPins *pins, const char *subsysnqn, const char *tradd
 
         s->subsysnqn = g_strdup(subsysnqn);
         s->traddr = g_strdup(traddr);
-        s->resolving = g_cancellable_new();
         s->address = traddr ? parse_number(traddr) : NULL;
         g_task_set_task_data(task, s, (GDestroyNotify) search_free);
 

@@ -2,6 +2,7 @@
 /* Renew() and Forget(): what every peer, or one, has to be told. */
 #include "error.h"
 #include "pairing.h"
+#include "time-limit.h"
 
 #define TELL_SEC 15             /* for each peer, all at once */
 #define FORGET_SEC 5
@@ -11,8 +12,7 @@
 typedef struct {
         NpPeerd *peerd;
         NpIdentity *next;
-        GCancellable *cancellable;
-        guint timer;
+        NpTimeLimit limit;
         guint under_way;
         GPtrArray *peers;       /* of Told */
 } Renewal;
@@ -34,19 +34,9 @@ static void renewal_free(Renewal *r)
         r->peerd->renewing = FALSE;
         if (r->next)
                 np_identity_drop(r->peerd->identity, r->next);
-        g_clear_handle_id(&r->timer, g_source_remove);
-        g_object_unref(r->cancellable);
+        np_time_limit_clear(&r->limit);
         g_ptr_array_unref(r->peers);
         g_free(r);
-}
-
-static gboolean on_slow(gpointer data)
-{
-        Renewal *r = data;
-
-        r->timer = 0;
-        g_cancellable_cancel(r->cancellable);
-        return G_SOURCE_REMOVE;
 }
 
 static void on_linked_again(GObject *source, GAsyncResult *result, gpointer data)
@@ -141,7 +131,7 @@ static void on_reached(GObject *source, GAsyncResult *result, gpointer data)
         g_autoptr(NpLink) link = np_links_get_finish(r->peerd->links, result, &error);
 
         if (link)
-                np_link_renew_async(link, np_identity_fingerprint(r->next), r->cancellable, on_told, t);
+                np_link_renew_async(link, np_identity_fingerprint(r->next), r->limit.cancellable, on_told, t);
         else
                 told_done(t, not_told(error));
 }
@@ -159,7 +149,6 @@ void np_pairing_renew_async(NpPeerd *peerd, GAsyncReadyCallback callback, gpoint
         }
         r = g_new0(Renewal, 1);
         r->peerd = peerd;
-        r->cancellable = g_cancellable_new();
         r->peers = g_ptr_array_new_with_free_func((GDestroyNotify) told_free);
         g_task_set_task_data(task, r, (GDestroyNotify) renewal_free);
         peerd->renewing = TRUE;
@@ -182,13 +171,13 @@ void np_pairing_renew_async(NpPeerd *peerd, GAsyncReadyCallback callback, gpoint
                 renewal_end(task);
                 return;
         }
-        r->timer = g_timeout_add_seconds(TELL_SEC, on_slow, r);
+        np_time_limit_begin(&r->limit, TELL_SEC);
         for (guint i = 0; i < r->peers->len; i++) {
                 Told *t = r->peers->pdata[i];
                 const NpPeerConfig *peer = np_pins_by_name(peerd->pins, t->name);
 
                 if (np_links_peek(peerd->links, t->name) || (peer && peer->address))
-                        np_links_get_async(peerd->links, t->name, r->cancellable, on_reached, t);
+                        np_links_get_async(peerd->links, t->name, r->limit.cancellable, on_reached, t);
                 else
                         told_done(t, g_strdup("it is not connected, and only it can connect: pair it again; before the next "
                                               "renewal, 'ntprofctl peer test' there makes it connect"));
@@ -205,25 +194,14 @@ GVariant *np_pairing_renew_finish(NpPeerd *peerd, GAsyncResult *result, GError *
 typedef struct {
         NpPeerd *peerd;
         char *name;
-        GCancellable *cancellable;
-        guint timer;
+        NpTimeLimit limit;
 } Forgetting;
 
 static void forgetting_free(Forgetting *f)
 {
         g_free(f->name);
-        g_clear_handle_id(&f->timer, g_source_remove);
-        g_object_unref(f->cancellable);
+        np_time_limit_clear(&f->limit);
         g_free(f);
-}
-
-static gboolean on_forget_slow(gpointer data)
-{
-        Forgetting *f = data;
-
-        f->timer = 0;
-        g_cancellable_cancel(f->cancellable);
-        return G_SOURCE_REMOVE;
 }
 
 static void forget_end(GTask *task)
@@ -259,7 +237,7 @@ static void on_forget_reached(GObject *source, GAsyncResult *result, gpointer da
         g_autoptr(NpLink) link = np_links_get_finish(f->peerd->links, result, &error);
 
         if (link)
-                np_link_forget_async(link, f->cancellable, on_forgotten, g_steal_pointer(&task));
+                np_link_forget_async(link, f->limit.cancellable, on_forgotten, g_steal_pointer(&task));
         else {
                 g_message("%s: could not be told that it is forgotten: %s", f->name, error->message);
                 forget_end(task);
@@ -279,10 +257,9 @@ void np_pairing_forget_async(NpPeerd *peerd, const char *name, GAsyncReadyCallba
         f = g_new0(Forgetting, 1);
         f->peerd = peerd;
         f->name = g_strdup(name);
-        f->cancellable = g_cancellable_new();
-        f->timer = g_timeout_add_seconds(FORGET_SEC, on_forget_slow, f);
+        np_time_limit_begin(&f->limit, FORGET_SEC);
         g_task_set_task_data(task, f, (GDestroyNotify) forgetting_free);
-        np_links_get_async(peerd->links, name, f->cancellable, on_forget_reached, g_steal_pointer(&task));
+        np_links_get_async(peerd->links, name, f->limit.cancellable, on_forget_reached, g_steal_pointer(&task));
 }
 
 gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, GError **error)
