@@ -143,8 +143,9 @@ def the_daemon_leaves(mock: Mocked) -> None:
     peers = Ntprof.Peers.new_sync(mock.address, None)
     peer = peers.find("stor-a")
     mock.stop()
-    spin(peer.get_gone, "the peers to be gone")
-    assert peers.list() == [] and peers.get_fingerprint() is None and peer.get_subsystems() == SUBSYSTEMS
+    spin(lambda: peer.get_gone() and peers.get_fingerprint() is None, "the peers and the daemon to be gone")
+    assert peers.list() == []
+    assert peer.get_subsystems() == SUBSYSTEMS
     fails(Ntprof.Error.SERVICE_GONE, lambda: peer.test_sync(None))
     assert "ntprof-peerd" in fails(Ntprof.Error.NO_SERVICE, lambda: peers.invite_sync(None, None))
 
