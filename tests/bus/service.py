@@ -80,6 +80,24 @@ def spin(done: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None
         GLib.source_remove(tick)
 
 
+class Steps:
+    """What asynchronous calls ended with, in order: call f(..., steps.take, x.f_finish), then steps.wait(how many by now)."""
+
+    def __init__(self) -> None:
+        self.results: list = []
+
+    def take(self, _source, result, finish) -> None:
+        try:
+            self.results.append(finish(result))
+        except GLib.Error as error:
+            self.results.append(error)
+
+    def wait(self, n: int) -> object:
+        """The last one, which is the n-th."""
+        spin(lambda: len(self.results) == n, f"result {n}")
+        return self.results[-1]
+
+
 class Client:
     """One connection to the bus."""
 
@@ -214,6 +232,13 @@ class Service:
             raise
         assert daemon.returncode == 0, f"ntprofd ended with {daemon.returncode}: {text}"
         return text
+
+    def kill(self) -> None:
+        """The daemon ends at once, and uncleanly."""
+        assert self.daemon
+        daemon, self.daemon = self.daemon, None
+        daemon.kill()
+        daemon.communicate(timeout=PATIENCE)
 
     def close(self) -> None:
         try:

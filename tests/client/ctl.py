@@ -134,11 +134,3 @@ def bus_only() -> Iterator[Service]:
         yield service
 
 
-def kill_daemon(service: Service, number: int = signal.SIGKILL) -> None:
-    """It ends at once, and uncleanly."""
-    assert service.daemon
-    daemon, service.daemon = service.daemon, None
-    daemon.send_signal(number)
-    daemon.communicate(timeout=PATIENCE)
-
-

@@ -6,8 +6,7 @@ import signal
 import time
 
 import tap
-from ctl import (INTERRUPTED, SERVICE_GONE, SHUTTING_DOWN, attached, finish, interrupt, kill_daemon, long, popen, read_line,
-                 run)
+from ctl import (INTERRUPTED, SERVICE_GONE, SHUTTING_DOWN, attached, finish, interrupt, long, popen, read_line, run)
 from service import Service, wait_until
 
 
@@ -61,7 +60,7 @@ def ctrl_c_ends_a_call_that_gets_no_answer(service: Service) -> None:
 @tap.case
 def the_daemon_crashes(service: Service) -> None:
     process = attached(service)
-    kill_daemon(service)
+    service.kill()
     result = finish(process, SERVICE_GONE)
     assert result.stdout == ""
     assert result.stderr.splitlines()[-1].startswith("ntprofctl: session 1 is gone before it ended: "), result.stderr
@@ -75,7 +74,7 @@ def the_daemon_crashes_while_it_stops(service: Service) -> None:
     service.daemon.send_signal(signal.SIGSTOP)
     interrupt(process)
     read_line(process, "stopping")
-    kill_daemon(service)
+    service.kill()
     result = finish(process, SERVICE_GONE)
     assert result.stdout == "" and result.stderr.count("ntprofctl: ") == 1, result
 

@@ -10,8 +10,8 @@ gi.require_version("Ntprof", "1")
 from gi.repository import GLib, Gio, Ntprof  # noqa: E402
 
 import tap  # noqa: E402
-from ctl import bus_only, kill_daemon, long, short  # noqa: E402
-from service import Service, spin  # noqa: E402
+from ctl import bus_only, long, short  # noqa: E402
+from service import Service, Steps, spin  # noqa: E402
 
 
 def options(**given: GLib.Variant) -> GLib.Variant:
@@ -113,17 +113,8 @@ def spin_a_moment() -> None:
 
 @with_long
 def without_blocking(service: Service) -> None:
-    results: list = []
-
-    def step(source, result, finish) -> None:
-        try:
-            results.append(finish(result))
-        except GLib.Error as error:
-            results.append(error)
-
-    def wait(n: int) -> object:
-        spin(lambda: len(results) == n, f"result {n}")
-        return results[-1]
+    steps = Steps()
+    step, wait, results = steps.take, steps.wait, steps.results
 
     Ntprof.Client.new(service.address, None, step, Ntprof.Client.new_finish)
     client = wait(1)
@@ -204,7 +195,7 @@ def sessions_of_others_come_and_go(service: Service) -> None:
 def the_daemon_crashes(service: Service) -> None:
     client = Ntprof.Client.new_sync(service.address, None)
     session = client.start_session_sync("nvme6n1", None, None)
-    kill_daemon(service)
+    service.kill()
     assert "session 1" in fails(Ntprof.Error.SERVICE_GONE, lambda: session.wait_sync(None))
     assert session.get_gone() and not session.has_ended() and client.list_sessions() == []
     fails(Ntprof.Error.SERVICE_GONE, lambda: session.stop_sync(None))

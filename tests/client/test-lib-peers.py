@@ -11,7 +11,7 @@ import tap  # noqa: E402
 from ctl import bus_only  # noqa: E402
 from mock_peers import FINGERPRINT, HOST_NQN, LINE, SUBSYSTEMS  # noqa: E402
 from peers import Mocked, mocked  # noqa: E402
-from service import spin  # noqa: E402
+from service import Steps, spin  # noqa: E402
 
 
 def options(**given: object) -> GLib.Variant:
@@ -104,17 +104,8 @@ def a_new_key_is_told_to_all(mock: Mocked) -> None:
 
 @tap.case
 def without_blocking(mock: Mocked) -> None:
-    results: list = []
-
-    def step(source, result, finish) -> None:
-        try:
-            results.append(finish(result))
-        except GLib.Error as error:
-            results.append(error)
-
-    def wait(n: int) -> object:
-        spin(lambda: len(results) == n, f"result {n}")
-        return results[-1]
+    steps = Steps()
+    step, wait, results = steps.take, steps.wait, steps.results
 
     Ntprof.Peers.new(mock.address, None, step, Ntprof.Peers.new_finish)
     peers = wait(1)

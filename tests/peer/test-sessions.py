@@ -261,10 +261,7 @@ def the_link_is_cut(lab: Lab) -> None:
 @tap.case
 def the_targets_ntprofd_is_killed(lab: Lab) -> None:
     broken(lab)
-    assert lab.target.service.daemon
-    lab.target.service.daemon.kill()
-    lab.target.service.daemon.wait()
-    lab.target.service.daemon = None
+    lab.target.service.kill()
     goes_on(lab)
     _, target = lab.recordings(6.0)
     lab.start_target(target, 2)
@@ -293,10 +290,7 @@ def the_hosts_peerd_is_killed(lab: Lab) -> None:
 @tap.case
 def the_hosts_ntprofd_is_killed(lab: Lab) -> None:
     broken(lab)
-    assert lab.host.service.daemon
-    lab.host.service.daemon.kill()
-    lab.host.service.daemon.wait()
-    lab.host.service.daemon = None
+    lab.host.service.kill()
     wait_until(lambda: lab.target.peers()["host-a"]["Streams"] == 0, "the target to end its recording")
     host, _ = lab.recordings(6.0)
     lab.host.start_ntprofd(host, 2)
