@@ -11,6 +11,17 @@ void test_rehash(TestCommand *c)
         c->host.header.hash = c->target.header.hash = np_sample_hash(&c->host.header.id, SEED);
 }
 
+TestCommand test_command_at(guint64 ns, guint64 slba)
+{
+        TestCommand c;
+
+        test_command(&c, TEST_READ, ns);
+        c.host.header.id.slba = slba;
+        c.host.cpu = c.target.cpu = slba;
+        test_rehash(&c);
+        return c;
+}
+
 void test_headers(TestCommand *c, guint8 opcode, guint64 slba, guint16 nlb, guint32 threshold)
 {
         *c = (TestCommand) {

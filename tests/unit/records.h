@@ -31,3 +31,6 @@ void test_command(TestCommand *c, TestKind kind, guint64 start_ns);
 void test_headers(TestCommand *c, guint8 opcode, guint64 slba, guint16 nlb, guint32 threshold);
 /* Computes both hashes after the identity was changed. */
 void test_rehash(TestCommand *c);
+
+/* A read of 72 us at that time of the host's clock, of an address of its own, which is its number, too (cpu). */
+TestCommand test_command_at(guint64 ns, guint64 slba);

@@ -42,17 +42,6 @@ static void test_known(void)
         g_assert_cmpuint(np_join_sync_known(&sync, &unknown), ==, 0);
 }
 
-static TestCommand command_at(guint64 ns, guint64 slba)
-{
-        TestCommand c;
-
-        test_command(&c, TEST_READ, ns);
-        c.host.header.id.slba = slba;
-        c.host.cpu = c.target.cpu = slba;
-        test_rehash(&c);
-        return c;
-}
-
 /* Of one command in 10 ms, 100 a second: the target's records come in portions of a second, half a second late. The join is
  * asked for everything all the time, and must wait. */
 static void test_late_records(void)
@@ -65,7 +54,7 @@ static void test_late_records(void)
         for (guint i = 0; i < 1000; i++) {
                 guint64 now = SECOND + i * 10 * MS;
 
-                commands[i] = command_at(now, i);
+                commands[i] = test_command_at(now, i);
                 np_join_add_host(join, &commands[i].host);
                 if (i % 100 == 50 && i > 100) {
                         for (guint j = i - 150; j < i - 50; j++)
@@ -97,7 +86,7 @@ static void test_gone(gconstpointer data)
                 np_join_target_threshold(join, 0, 1u << 30);
         for (guint i = 0; i < 1000; i++) {
                 guint64 now = SECOND + i * 10 * MS;
-                TestCommand c = command_at(now, i);
+                TestCommand c = test_command_at(now, i);
 
                 if (limited && c.host.header.hash >= 1u << 30 && i < 550)
                         continue;
@@ -133,7 +122,7 @@ static void test_gone_at_once(void)
         np_join_target_synced(join, 0, SECOND);
         np_join_target_ended(join);
         for (guint i = 0; i < 100; i++) {
-                TestCommand c = command_at(SECOND + i * 10 * MS, i);
+                TestCommand c = test_command_at(SECOND + i * 10 * MS, i);
 
                 np_join_add_host(join, &c.host);
         }
@@ -149,7 +138,7 @@ static void test_silent(void)
 
         np_join_target_synced(join, 0, SECOND);
         for (guint i = 0; i < 6000; i++) {
-                TestCommand c = command_at(SECOND + i * 10 * MS, i);
+                TestCommand c = test_command_at(SECOND + i * 10 * MS, i);
 
                 np_join_add_host(join, &c.host);
                 np_join_advance(join, c.host.h[NP_H8]);

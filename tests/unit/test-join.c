@@ -9,18 +9,6 @@ static void add_both(NpJoin *join, const TestCommand *c)
         np_join_add_host(join, &c->host);
 }
 
-/* A command of 72 us at that time of the host's clock, of an address of its own. */
-static TestCommand command_at(guint64 ns, guint64 slba)
-{
-        TestCommand c;
-
-        test_command(&c, TEST_READ, ns);
-        c.host.header.id.slba = slba;
-        c.host.cpu = c.target.cpu = slba;
-        test_rehash(&c);
-        return c;
-}
-
 /* The target's record of a command whose host's was lost, and the other way round, look like one command of another offset. */
 static void test_stray_pair(void)
 {
@@ -29,13 +17,13 @@ static void test_stray_pair(void)
                 g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
 
                 for (guint i = 0; i < 12; i++) {
-                        TestCommand c = command_at(SECOND + i * SECOND / 100, i), other = c;
+                        TestCommand c = test_command_at(SECOND + i * SECOND / 100, i), other = c;
 
                         if (i != stray_at) {
                                 add_both(join, &c);
                                 continue;
                         }
-                        other = command_at(SECOND + i * SECOND / 100 + SECOND / 30, i);
+                        other = test_command_at(SECOND + i * SECOND / 100 + SECOND / 30, i);
                         other.target.cpu = 1000;
                         np_join_add_host(join, &c.host);
                         np_join_add_target(join, &other.target);
@@ -55,20 +43,20 @@ static void test_stray_alone(void)
         TestCommand c;
 
         for (guint i = 0; i < 12; i++) {
-                c = command_at(SECOND + i * SECOND / 100, i);
+                c = test_command_at(SECOND + i * SECOND / 100, i);
                 add_both(join, &c);
         }
         np_join_advance(join, 2 * SECOND);
         g_assert_cmpuint(outcome.right, ==, 12);
 
-        c = command_at(3 * SECOND, 100);
+        c = test_command_at(3 * SECOND, 100);
         np_join_add_host(join, &c.host);
-        c = command_at(3 * SECOND + SECOND / 20, 100);
+        c = test_command_at(3 * SECOND + SECOND / 20, 100);
         np_join_add_target(join, &c.target);
         np_join_advance(join, 4 * SECOND);
         g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_NO_TARGET], ==, 1);
 
-        c = command_at(5 * SECOND, 101);
+        c = test_command_at(5 * SECOND, 101);
         add_both(join, &c);
         np_join_finish(join);
         g_assert_cmpuint(outcome.right, ==, 13);
@@ -80,13 +68,13 @@ static void test_undecidable(void)
 {
         TestOutcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
-        TestCommand c = command_at(SECOND, 1);
+        TestCommand c = test_command_at(SECOND, 1);
         NpJoinStats stats;
 
         add_both(join, &c);
-        c = command_at(SECOND + 1000000, 2);
+        c = test_command_at(SECOND + 1000000, 2);
         np_join_add_host(join, &c.host);
-        c = command_at(SECOND + 2000000, 2);
+        c = test_command_at(SECOND + 2000000, 2);
         np_join_add_target(join, &c.target);
         np_join_finish(join);
         g_assert_cmpuint(outcome.unjoined[NP_UNJOINED_AMBIGUOUS], ==, 2);
@@ -99,18 +87,18 @@ static void test_decided_later(void)
 {
         TestOutcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
-        TestCommand c = command_at(SECOND, 1);
+        TestCommand c = test_command_at(SECOND, 1);
 
         add_both(join, &c);
-        c = command_at(SECOND + 1000000, 2);
+        c = test_command_at(SECOND + 1000000, 2);
         np_join_add_host(join, &c.host);
-        c = command_at(SECOND + 2000000, 2);
+        c = test_command_at(SECOND + 2000000, 2);
         np_join_add_target(join, &c.target);
         np_join_advance(join, 2 * SECOND);
         g_assert_cmpuint(test_outcome_total(&outcome), ==, 0);
 
         for (guint i = 3; i < 6; i++) {
-                c = command_at(2 * SECOND + i * 1000000, i);
+                c = test_command_at(2 * SECOND + i * 1000000, i);
                 add_both(join, &c);
         }
         np_join_advance(join, 3 * SECOND);
@@ -127,7 +115,7 @@ static void test_rival_to_come(void)
         TestCommand first, second;
 
         for (guint i = 0; i < 5; i++) {
-                first = command_at(SECOND + i * 10000000, 100 + i);
+                first = test_command_at(SECOND + i * 10000000, 100 + i);
                 for (guint h = NP_H6; h < NP_H_COUNT; h++)
                         first.host.h[h] += 2000000;
                 add_both(join, &first);
@@ -135,8 +123,8 @@ static void test_rival_to_come(void)
         np_join_advance(join, 2 * SECOND);
         g_assert_cmpuint(outcome.right, ==, 5);
 
-        first = command_at(3 * SECOND, 1);
-        second = command_at(3 * SECOND + 100000, 1);
+        first = test_command_at(3 * SECOND, 1);
+        second = test_command_at(3 * SECOND + 100000, 1);
         second.host.cpu = second.target.cpu = 2;
         np_join_add_target(join, &first.target);
         np_join_add_target(join, &second.target);
@@ -156,10 +144,10 @@ static void test_retried(void)
         NpJoinStats stats;
 
         for (guint i = 0; i < 50; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 if (i % 10 == 5) {
-                        TestCommand first = command_at(SECOND + i * SECOND / 100 - 80000, i);
+                        TestCommand first = test_command_at(SECOND + i * SECOND / 100 - 80000, i);
 
                         first.target.cpu = 1000;
                         np_join_add_target(join, &first.target);
@@ -181,7 +169,7 @@ static void test_defects_take_part(void)
         NpJoinStats stats;
 
         for (guint i = 0; i < 20; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 if (i % 4 == 1)
                         c.host.h[NP_H3] = 0;
@@ -204,7 +192,7 @@ static void test_defects_do_not_vote(void)
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
 
         for (guint i = 0; i < 40; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 if (i % 4 == 1 || i % 4 == 2) {
                         for (guint h = NP_H2; h < NP_H_COUNT; h++)
@@ -231,7 +219,7 @@ static void test_untied(void)
         NpJoinStats stats;
 
         for (guint i = 0; i < 20; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 if (i == 7)
                         c.host.h[NP_H2] = 0;
@@ -254,7 +242,7 @@ static void test_before_first_threshold(void)
 
         np_join_target_threshold(join, SECOND + SECOND / 2 + TEST_OFFSET_NS, G_MAXUINT32);
         for (guint i = 0; i < 100; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 np_join_add_host(join, &c.host);
                 if (i > 50)
@@ -269,7 +257,7 @@ static void test_weight(void)
 {
         TestOutcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
-        TestCommand c = command_at(SECOND, 1);
+        TestCommand c = test_command_at(SECOND, 1);
 
         c.host.header.threshold = 1u << 31;
         c.target.header.threshold = 1u << 30;
@@ -279,7 +267,7 @@ static void test_weight(void)
         g_assert_cmpuint(outcome.right, ==, 1);
         g_assert_cmpuint(outcome.last_threshold, ==, 1u << 30);
 
-        c = command_at(2 * SECOND, 2);
+        c = test_command_at(2 * SECOND, 2);
         c.host.header.threshold = 1u << 29;
         add_both(join, &c);
         np_join_advance(join, 3 * SECOND);
@@ -287,7 +275,7 @@ static void test_weight(void)
         g_assert_cmpuint(outcome.last_threshold, ==, 1u << 29);
 
         np_join_target_threshold(join, SECOND, 1u << 20);
-        c = command_at(3 * SECOND, 3);
+        c = test_command_at(3 * SECOND, 3);
         c.host.header.hash = 5;
         np_join_add_host(join, &c.host);
         np_join_finish(join);
@@ -304,7 +292,7 @@ static void test_target_not_chosen(void)
         guint64 over = 0;
 
         for (guint i = 0; i < 400; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
                 gboolean low = i >= 200;
 
                 c.host.header.threshold = low ? 1u << 30 : G_MAXUINT32;
@@ -335,12 +323,12 @@ static void test_edges_of_the_host(void)
         for (guint i = 0; i < G_N_ELEMENTS(strays); i++) {
                 TestOutcome outcome = { 0 };
                 g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
-                TestCommand stray = command_at(strays[i].at_ns, 1000);
+                TestCommand stray = test_command_at(strays[i].at_ns, 1000);
                 NpJoinStats stats;
 
                 np_join_host_began(join, SECOND);
                 for (guint k = 0; k < 20; k++) {
-                        TestCommand c = command_at(SECOND + SECOND / 1000 + k * SECOND / 100, k);
+                        TestCommand c = test_command_at(SECOND + SECOND / 1000 + k * SECOND / 100, k);
 
                         add_both(join, &c);
                 }
@@ -358,11 +346,11 @@ static void test_late_host(void)
 {
         TestOutcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
-        TestCommand late = command_at(SECOND, 1000), c;
+        TestCommand late = test_command_at(SECOND, 1000), c;
 
         np_join_add_target(join, &late.target);
         for (guint i = 0; i < 300; i++) {
-                c = command_at(SECOND + i * SECOND / 100, i);
+                c = test_command_at(SECOND + i * SECOND / 100, i);
                 add_both(join, &c);
                 if (i % 50 == 49)
                         np_join_advance(join, c.host.h[NP_H8] + 1);
@@ -379,7 +367,7 @@ static void test_advance_is_a_limit(void)
 {
         TestOutcome outcome = { 0 };
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
-        TestCommand a = command_at(SECOND, 1), b = command_at(SECOND + 1000, 2);
+        TestCommand a = test_command_at(SECOND, 1), b = test_command_at(SECOND + 1000, 2);
 
         add_both(join, &a);
         add_both(join, &b);
@@ -401,7 +389,7 @@ static void test_targets_expire(void)
         NpJoinStats stats;
 
         for (guint i = 0; i < 6000; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 np_join_add_target(join, &c.target);
                 if (i % 10 == 0)
@@ -424,7 +412,7 @@ static void test_clock_jumps(void)
         g_autoptr(NpJoin) join = np_join_new(test_take, &outcome);
 
         for (guint i = 0; i < 400; i++) {
-                TestCommand c = command_at(SECOND + i * SECOND / 100, i);
+                TestCommand c = test_command_at(SECOND + i * SECOND / 100, i);
 
                 if (i >= 200)
                         for (guint t = NP_T1; t < NP_T_COUNT; t++)
@@ -458,7 +446,7 @@ static void test_hostile_target(void)
         guint n = 0;
 
         for (guint i = 0; i < 20000; i++) {
-                TestCommand c = command_at(SECOND + i * 50000, i % 3);
+                TestCommand c = test_command_at(SECOND + i * 50000, i % 3);
 
                 for (guint t = NP_T1; t < NP_T_COUNT; t++)
                         c.target.t[t] = i % 2 ? (guint64) (guint32) g_test_rand_int() << 29 : 1 + t * SECOND;
