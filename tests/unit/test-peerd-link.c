@@ -270,6 +270,13 @@ static GVariant *hello_arguments(guint minimum, guint maximum)
         return g_variant_new_parsed("(%u, %u, {'software': <'ntprof 9'>, 'machine': <'stranger'>})", minimum, maximum);
 }
 
+/* Connects, and says Hello. */
+static void stranger_greet(Stranger *s, Machine *m)
+{
+        stranger_init(s, m);
+        stranger_call(s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+}
+
 static void test_wrong_calls_close(void)
 {
         static const struct { const char *path, *interface, *method, *arguments; } cases[] = {
@@ -288,8 +295,7 @@ static void test_wrong_calls_close(void)
                 Stranger s = { 0 };
 
                 g_test_message("%s", cases[i].method);
-                stranger_init(&s, m);
-                stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+                stranger_greet(&s, m);
                 expect_warning("it sent a call");
                 stranger_call(&s, cases[i].path, cases[i].interface, cases[i].method, g_variant_new_parsed(cases[i].arguments));
                 run_until(is_set, &s.closed, 5);
@@ -309,8 +315,7 @@ static void test_uninvited_calls(void)
         for (gsize i = 0; i < G_N_ELEMENTS(methods); i++) {
                 Stranger s = { 0 };
 
-                stranger_init(&s, m);
-                stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+                stranger_greet(&s, m);
                 expect_warning("only a paired machine");
                 stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, methods[i][0], g_variant_new_parsed(methods[i][1]));
                 run_until(is_set, &s.closed, 5);
@@ -387,8 +392,7 @@ static void test_oversized(void)
         Stranger s = { 0 };
 
         machine_pin(m, m, FALSE);
-        stranger_init(&s, m);
-        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+        stranger_greet(&s, m);
         /* 1 MiB gets through, to a stream that there is not, and the link goes on */
         g_dbus_connection_call(s.bus, NULL, NP_LINK_PATH, NP_LINK_INTERFACE, "Data", data_arguments(1 << 20), NULL,
                                G_DBUS_CALL_FLAGS_NONE, -1, NULL, replied, &error);
@@ -617,8 +621,7 @@ static void test_short_life(void)
         NpLink *link;
 
         m->invited = TRUE;
-        stranger_init(&s, m);
-        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+        stranger_greet(&s, m);
         run_for(1.2);
         link = np_links_peek(m->links, NULL);
         g_assert_nonnull(link);
@@ -636,8 +639,7 @@ static void test_beyond_credits(void)
         Stranger s = { 0 };
 
         machine_pin(m, m, FALSE);
-        stranger_init(&s, m);
-        stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "Hello", hello_arguments(1, 1));
+        stranger_greet(&s, m);
         stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "OpenTarget", g_variant_new("(@a{sv})", request_new()));
         stranger_call(&s, NP_LINK_PATH, NP_LINK_INTERFACE, "OpenTarget", g_variant_new("(@a{sv})", request_new()));
         run_for(0.3);
