@@ -58,12 +58,26 @@ def prepare_host(bed: Bed, *namespaces: str) -> None:
 
 
 @dataclass
-class Lab:
-    """A bed with one machine, its two namespaces written once, and a local drive."""
+class Laboratory:
+    """What all have: a bed, and its namespace written once."""
 
     bed: Bed
     scope: Scope
     namespace: str
+
+    @property
+    def host(self) -> Machine:
+        return self.bed.host
+
+    @property
+    def target(self) -> Machine:
+        return self.bed.target
+
+
+@dataclass
+class Lab(Laboratory):
+    """A bed with one machine, its two namespaces written once, and a local drive."""
+
     slow_namespace: str
     local_namespace: str
     """Of a PCIe drive: nothing of it belongs in a report."""
@@ -73,11 +87,3 @@ class Lab:
         slow, local = bed.slow_namespace, plug_drive(bed)
         prepare_host(bed, bed.namespace, slow)
         return Lab(bed, scope, bed.namespace, slow, local)
-
-    @property
-    def host(self) -> Machine:
-        return self.bed.host
-
-    @property
-    def target(self) -> Machine:
-        return self.bed.target

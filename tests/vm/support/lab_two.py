@@ -6,11 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bed import Bed
-from bed.machine import Machine
 
 from . import pairing
 from .checks import Scope, Test
-from .lab import prepare_host
+from .lab import Laboratory, prepare_host
 from .report import Report
 
 PEER = "target"
@@ -21,12 +20,8 @@ HOST = "host"
 
 
 @dataclass
-class Lab:
+class Lab(Laboratory):
     """A host and its targets, which the first case makes peers."""
-
-    bed: Bed
-    scope: Scope
-    namespace: str
 
     @staticmethod
     def prepare(bed: Bed, scope: Scope) -> Lab:
@@ -48,14 +43,6 @@ class Lab:
     def paired(self) -> bool:
         """Whether a bed that was up already had them paired."""
         return self.target.sh(f'[ ! -e {pairing.ETC}/{HOST}.conf ] || echo yes').stdout.strip() == "yes"
-
-    @property
-    def host(self) -> Machine:
-        return self.bed.host
-
-    @property
-    def target(self) -> Machine:
-        return self.bed.target
 
 
 def account(test: Test, report: Report) -> None:
