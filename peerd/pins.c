@@ -82,7 +82,8 @@ static gboolean is_passing(const GError *error)
 {
         static const struct { GQuark (*domain)(void); int code; } passing[] = {
                 { g_io_error_quark, G_IO_ERROR_TOO_MANY_OPEN_FILES },
-                { g_io_error_quark, G_IO_ERROR_FAILED },        /* ENFILE, ENOMEM, EIO among others */
+                { g_io_error_quark, G_IO_ERROR_NO_SPACE },      /* ENOMEM */
+                { g_io_error_quark, G_IO_ERROR_FAILED },        /* EIO, ESTALE */
                 { g_file_error_quark, G_FILE_ERROR_MFILE },     /* as GDir tells them */
                 { g_file_error_quark, G_FILE_ERROR_NFILE },
                 { g_file_error_quark, G_FILE_ERROR_NOMEM },
