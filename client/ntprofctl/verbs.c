@@ -180,6 +180,12 @@ static gboolean check_count(const Verb *verb, char **args, int min, int max, GEr
 {
         const int n = (int) g_strv_length(args);
 
+        /* What goes over the bus is. */
+        for (int i = 0; i < n; i++)
+                if (!g_utf8_validate(args[i], -1, NULL)) {
+                        g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED, "%s: argument %d is not UTF-8", verb->name, i + 1);
+                        return FALSE;
+                }
         if (n < min) {
                 g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED, "%s: %s", verb->name, missing(verb));
                 return FALSE;

@@ -247,6 +247,8 @@ def wrong_command_lines_are_explained(mock: Mocked) -> None:
         (("invite", "--expires", "infinity"), "at most a day"),
         (("invite", "host-c"), "too many arguments: 'host-c'"),
         (("join",), "the line is missing that 'ntprofctl peer invite' printed"),
+        (("join", "ntprof:\udcff"), "join: argument 1 is not UTF-8"),
+        (("test", "\udcff\udcfe"), "test: argument 1 is not UTF-8"),
         (("show",), "which peer? 'ntprofctl peer list'"),
         (("forget",), "which peer?"),
         (("confirm", "host-a", "--host-nqn", "x"), "'x' is no NQN"),
