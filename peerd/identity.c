@@ -12,6 +12,7 @@
 #include "../shared/peer-config.h"
 
 #define NEXT_FILE "identity-next.pem"
+#define TOLD_FILE "identity-told.pem"   /* that, once a peer knows it */
 #define FILE_MAX (64 << 10)
 #define VALID_SEC (100 * 365.25 * 86400)
 #define SERIAL_BYTES 16
@@ -234,13 +235,16 @@ NpIdentity *np_identity_load_or_make(const char *state_dir, GError **error)
 {
         g_autofree char *path = g_build_filename(state_dir, NP_IDENTITY_FILE, NULL);
         g_autofree char *next = g_build_filename(state_dir, NEXT_FILE, NULL);
+        g_autofree char *told = g_build_filename(state_dir, TOLD_FILE, NULL);
         g_autofree char *pem = NULL;
         g_autoptr(GError) why = NULL;
         gsize size;
 
         if (g_unlink(next) == 0)
-                g_warning("A renewal of this machine's key was interrupted; peers that were told already have to be paired "
-                          "again");
+                g_warning("A renewal of this machine's key was interrupted before a peer had answered: the old key stays");
+        if (g_rename(told, path) == 0)
+                g_warning("A renewal of this machine's key was interrupted: the new key is in its place now; peers that had not "
+                          "been told have to be paired again");
         pem = read_private(path, &size, &why);
         if (why) {
                 g_propagate_error(error, g_steal_pointer(&why));
@@ -280,6 +284,21 @@ gboolean np_identity_adopt(NpIdentity *self, NpIdentity *next, GError **error)
 
 void np_identity_drop(NpIdentity *self, NpIdentity *next)
 {
-        (void) g_unlink(next->path);
+        if (g_str_has_suffix(next->path, NEXT_FILE))
+                (void) g_unlink(next->path);
         np_identity_free(next);
+}
+
+void np_identity_told(NpIdentity *next)
+{
+        g_autofree char *folder = g_path_get_dirname(next->path), *told = g_build_filename(folder, TOLD_FILE, NULL);
+
+        if (g_str_equal(next->path, told))
+                return;
+        if (g_rename(next->path, told) < 0) {
+                g_warning("%s: cannot become %s: %s", next->path, told, g_strerror(errno));
+                return;
+        }
+        g_free(next->path);
+        next->path = g_steal_pointer(&told);
 }

@@ -14,7 +14,8 @@ G_BEGIN_DECLS
 typedef struct _NpIdentity NpIdentity;
 
 /* Of the state directory, which must exist; made when there is none. A file that others can read, or that is damaged, is an
- * error that says what to do, never a reason to make another one: every peer would have to be paired again. */
+ * error that says what to do, never a reason to make another one: every peer would have to be paired again. A renewal that a
+ * crash interrupted is finished when a peer had been told (np_identity_told()), else forgotten. */
 NpIdentity *np_identity_load_or_make(const char *state_dir, GError **error);
 void np_identity_free(NpIdentity *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpIdentity, np_identity_free)
@@ -30,5 +31,8 @@ const char *np_identity_pem(NpIdentity *self);
 NpIdentity *np_identity_prepare(NpIdentity *self, GError **error);
 gboolean np_identity_adopt(NpIdentity *self, NpIdentity *next, GError **error);
 void np_identity_drop(NpIdentity *self, NpIdentity *next);
+/* Between the two: a peer knows the next one, and none but that. From now on a crash, or drop(), leaves it to be taken at the
+ * next start. Errors are logged. */
+void np_identity_told(NpIdentity *next);
 
 G_END_DECLS

@@ -119,8 +119,10 @@ static void on_told(GObject *source, GAsyncResult *result, gpointer data)
                 told_done(t, g_strdup_printf("its administrator has fixed the old fingerprint in " NP_PEERS_ETC
                                              ": %s is to stand there",
                                              np_identity_fingerprint(r->next)));
-        else
+        else {
+                np_identity_told(r->next);
                 told_done(t, g_strdup(""));
+        }
 }
 
 static void on_reached(GObject *source, GAsyncResult *result, gpointer data)

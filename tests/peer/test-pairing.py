@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import tap  # noqa: E402
 from machines import (  # noqa: E402
-    MANAGER, PEER, ROOT, WRONG_CODE, GLib, Pair, errors_of, now_usec, peer_path, strangers, wait_peers, wait_until)
+    MANAGER, NAME, PEER, ROOT, WRONG_CODE, Gio, GLib, Pair, errors_of, now_usec, peer_path, strangers, wait_peers, wait_until)
 
 MINUTE = 60_000_000     # us
 LINE = re.compile(r"ntprof:127\.0\.0\.1:(\d+):(sha256-[0-9a-f]{64}):([0-9A-Z]{4}-[0-9A-Z]{4})-[0-9A-Z]{4}")
@@ -410,6 +411,29 @@ def one_renewal_after_the_other(pair: Pair) -> None:
     pair.host.stop()
     outcome = pair.target.renew()
     assert "'ntprofctl peer test' there" in outcome["host-a"] and outcome["host-a"].count("pair it again") == 1, outcome
+
+
+@tap.case
+def a_renewal_that_is_killed_is_finished(pair: Pair) -> None:
+    """While one of two peers does not answer; the other knows the new key only."""
+    pair.pair()
+    slow = pair.another("slow", listens=True)
+    slow.start()
+    pair.host.join(slow.invite(name="host-a"), name="stor-b")
+    before = pair.host.fingerprint()
+    assert slow.peerd
+    slow.peerd.send_signal(signal.SIGSTOP)
+    try:
+        pair.host.client.connection.call(NAME, ROOT, MANAGER, "Renew", None, None, Gio.DBusCallFlags.NONE, -1, None, None)
+        wait_until(lambda: pair.target.peers()["host-a"]["Fingerprint"] != before and
+                   (pair.host.state / "identity-told.pem").exists(), "one to be told")
+        pair.host.kill()
+    finally:
+        slow.peerd.send_signal(signal.SIGCONT)
+    pair.host.start()
+    assert pair.host.fingerprint() == pair.target.peers()["host-a"]["Fingerprint"]
+    pair.host.test("stor-a")
+    assert not (pair.host.state / "identity-told.pem").exists()
 
 
 @tap.case

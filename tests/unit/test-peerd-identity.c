@@ -99,9 +99,9 @@ static void test_renewed(void)
 {
         char *folder = folder_new();
         g_autoptr(NpIdentity) self = np_identity_load_or_make(folder, NULL);
-        g_autofree char *first = g_strdup(np_identity_fingerprint(self)), *second = NULL;
+        g_autofree char *first = g_strdup(np_identity_fingerprint(self)), *second = NULL, *third = NULL;
         g_autoptr(GError) error = NULL;
-        g_autoptr(NpIdentity) again = NULL, interrupted = NULL;
+        g_autoptr(NpIdentity) again = NULL, interrupted = NULL, finished = NULL;
         NpIdentity *next;
 
         next = np_identity_prepare(self, &error);
@@ -126,6 +126,23 @@ static void test_renewed(void)
         interrupted = np_identity_load_or_make(folder, &error);
         g_test_assert_expected_messages();
         g_assert_cmpstr(np_identity_fingerprint(interrupted), ==, second);
+
+        /* and one when a peer knows the new one only */
+        next = np_identity_prepare(interrupted, &error);
+        g_assert_nonnull(next);
+        third = g_strdup(np_identity_fingerprint(next));
+        np_identity_told(next);
+        np_identity_told(next);
+        np_identity_free(next);
+        g_test_expect_message("ntprof-peerd", G_LOG_LEVEL_WARNING, "*the new key is in its place*");
+        finished = np_identity_load_or_make(folder, &error);
+        g_test_assert_expected_messages();
+        g_assert_cmpstr(np_identity_fingerprint(finished), ==, third);
+
+        next = np_identity_prepare(finished, &error);
+        np_identity_told(next);
+        g_assert_true(np_identity_adopt(finished, next, &error));
+        g_assert_cmpstr(np_identity_fingerprint(finished), !=, third);
         folder_free(folder);
 }
 
