@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -295,6 +297,41 @@ def many_that_begin_a_handshake_and_stop(pair: Pair) -> None:
     finally:
         for one in crowd:
             one.close()
+    still_works(pair)
+
+
+@tap.case
+def many_that_begin_to_greet_and_stop(pair: Pair) -> None:
+    """Of a paired machine's certificate, over TLS: at each step of D-Bus' authentication, and before Hello."""
+    other = intruder(pair)
+    other.join(pair.target.invite(name="other"), name="stor-a")
+    crowd: list[RawLink] = []
+
+    def come() -> None:
+        for _ in range(10):
+            with contextlib.suppress(Closed):
+                crowd.append(RawLink(pair.target, identity(other)))
+
+    threads = [threading.Thread(target=come) for _ in range(6)]
+    slowest = 0.0
+    try:
+        for thread in threads:
+            thread.start()
+        for said in (b"", b"\0", b"AUTH ANONYMOUS\r\n", b"BEGIN\r\n"):
+            for link in crowd[:]:
+                with contextlib.suppress(Closed):
+                    link.send(said)
+            pair.host.restart()
+            begun = time.monotonic()
+            pair.host.test("stor-a")
+            slowest = max(slowest, time.monotonic() - begun)
+        print(f"# slowest {slowest:.2f} s")
+        assert len(crowd) > 8 and slowest < 2, (len(crowd), slowest)
+    finally:
+        for thread in threads:
+            thread.join()
+        for link in crowd:
+            link.close()
     still_works(pair)
 
 
