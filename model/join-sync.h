@@ -13,7 +13,12 @@ typedef struct {
         gboolean synced;
         gboolean ended;                 /* early: nothing comes any more */
         guint64 target_ns, host_ns;     /* of the last sync, each by its own clock */
+        gboolean heard;                 /* with a time of the target's */
+        gint64 ahead_ns;                /* of target_ns to host_ns, by the sync that came fastest */
 } NpJoinSync;
+
+/* target_ns 0: the host began, and nothing has come yet. */
+void np_join_sync_take(NpJoinSync *sync, guint64 target_ns, guint64 host_ns);
 
 /* The target's records of all commands that were answered before it, by the host's clock, are here. G_MAXUINT64 when the target
  * never said anything: then its records come with the host's. */

@@ -221,9 +221,7 @@ void np_join_host_ended(NpJoin *join, guint64 host_ns)
 
 void np_join_target_synced(NpJoin *join, guint64 target_ns, guint64 host_ns)
 {
-        join->sync.synced = TRUE;
-        join->sync.target_ns = target_ns;
-        join->sync.host_ns = host_ns;
+        np_join_sync_take(&join->sync, target_ns, host_ns);
 }
 
 void np_join_target_ended(NpJoin *join)

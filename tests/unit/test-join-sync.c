@@ -42,6 +42,22 @@ static void test_known(void)
         g_assert_cmpuint(np_join_sync_known(&sync, &unknown), ==, 0);
 }
 
+/* A link so slow that a later sync is 2.5 s older than the first: what it does not tell yet is not known. */
+static void test_slow(void)
+{
+        NpOffset unknown = { 0 };
+        NpJoinSync sync = { 0 };
+
+        np_join_sync_take(&sync, 0, 100 * SECOND);
+        g_assert_cmpuint(np_join_sync_known(&sync, &unknown), ==, 98500 * MS);
+        np_join_sync_take(&sync, 106500 * MS, 100 * SECOND);
+        g_assert_cmpuint(np_join_sync_known(&sync, &unknown), ==, 98500 * MS);
+        np_join_sync_take(&sync, 107 * SECOND, 103 * SECOND);
+        g_assert_cmpuint(np_join_sync_known(&sync, &unknown), ==, 99 * SECOND);
+        np_join_sync_take(&sync, 110 * SECOND, 103500 * MS);
+        g_assert_cmpuint(np_join_sync_known(&sync, &unknown), ==, 102 * SECOND);
+}
+
 /* Of one command in 10 ms, 100 a second: the target's records come in portions of a second, half a second late. The join is
  * asked for everything all the time, and must wait. */
 static void test_late_records(void)
@@ -151,6 +167,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/join-sync/known", test_known);
+        g_test_add_func("/join-sync/slow", test_slow);
         g_test_add_func("/join-sync/late-records", test_late_records);
         g_test_add_data_func("/join-sync/gone/all", GINT_TO_POINTER(FALSE), test_gone);
         g_test_add_data_func("/join-sync/gone/limited", GINT_TO_POINTER(TRUE), test_gone);
