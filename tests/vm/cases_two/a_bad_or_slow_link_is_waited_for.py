@@ -44,4 +44,7 @@ def run(lab: Lab) -> None:
         lacking = {key: n for key, n in report.losses.items() if key not in ("link_full", "target_gone")}
         test.equal("losses by cause, but for those of the link", lacking, {})
         test.at_least("joined commands", report.joined, 100)
+        gone = report.data["targets"][0]["ended_early"]
+        test.equal("the report tells why some lack the target's side, and only then", bool(gone), "target_gone" in report.losses)
+        test.note(f"target: {gone}")
         leftovers.check(test)

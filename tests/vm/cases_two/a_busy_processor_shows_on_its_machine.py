@@ -8,6 +8,7 @@ Judged by shares of what the latency grows by, in one bed, with quiet phases bet
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 
 from bed.machine import Machine
@@ -44,9 +45,16 @@ def _busy(machine: Machine | None) -> Iterator[None]:
 
 def _measure(lab: Lab, test: Test, name: str, machine: Machine | None) -> Parts:
     with session(lab.host, lab.namespace) as recording:
-        with _busy(machine):
-            load = fio.start_endless(lab.host, lab.namespace, iops=_IOPS)
-            lab.host.sh(f"sleep {_SECONDS}")
+        load = fio.start_endless(lab.host, lab.namespace, iops=_IOPS)
+        try:
+            # A program that starts would have no time left by the other one.
+            deadline = time.monotonic() + 60
+            while not recording.show()["commands"]:
+                assert time.monotonic() < deadline, "fio began nothing in 60 s"
+                time.sleep(0.2)
+            with _busy(machine):
+                time.sleep(_SECONDS)
+        finally:
             load.kill()
     group = recorded(recording).group(READ_4K)
     parts = {stage: ns / 1e3 for stage, ns in group.stages.items()}
