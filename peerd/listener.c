@@ -16,6 +16,7 @@ typedef struct {
         GInetAddress *from;
         GCancellable *cancellable;
         gint64 started;
+        char *who;                      /* fingerprint, "": some guest, NULL: not known yet */
 } Handshake;
 
 typedef struct {
@@ -31,6 +32,7 @@ struct _NpListener {
         NpSilence *silence;
         GQueue waiting;                 /* of Waiting, the latest first */
         GQueue handshakes;              /* of Handshake, the oldest first */
+        gboolean oldest_next;           /* whose turn it is, take_next() */
         GSource *hurry;
 };
 
@@ -76,16 +78,37 @@ static void secured(GObject *source, GAsyncResult *result, gpointer data)
         }
         g_object_unref(handshake->cancellable);
         g_object_unref(handshake->from);
+        g_free(handshake->who);
         g_free(handshake);
         if (listener)
                 next(listener);
 }
 
+/* Whoever has shown a certificate that is let in competes with itself first, and guests with guests. */
+static void make_room(NpListener *listener, const char *who)
+{
+        guint n = 0;
+
+        for (GList *l = listener->handshakes.tail; l; l = l->prev) {
+                Handshake *handshake = l->data;
+
+                if (g_strcmp0(handshake->who, who) == 0 && ++n > NP_HANDSHAKES_EACH_MAX)
+                        g_cancellable_cancel(handshake->cancellable);
+        }
+}
+
 static NpTrust trust(const char *fingerprint, gpointer data)
 {
         Handshake *handshake = data;
+        NpListener *listener = handshake->listener;
+        NpTrust given = listener ? listener->ops->trust(fingerprint, listener->data) : NP_TRUST_NONE;
 
-        return handshake->listener ? handshake->listener->ops->trust(fingerprint, handshake->listener->data) : NP_TRUST_NONE;
+        /* Asked twice. */
+        if (given != NP_TRUST_NONE && !handshake->who) {
+                handshake->who = g_strdup(given == NP_TRUST_PINNED ? fingerprint : "");
+                make_room(listener, handshake->who);
+        }
+        return given;
 }
 
 static gboolean hurry(gpointer data)
@@ -104,14 +127,17 @@ static gboolean hurry(gpointer data)
         return G_SOURCE_REMOVE;
 }
 
-/* The latest of an address that has the fewest handshakes under way: who holds all he can, holds up himself. */
+/* Of an address that has the fewest handshakes under way: who holds all he can, holds up himself. The latest of it, and the
+ * oldest, by turns: when later ones never end, the latest alone would leave the others out for ever. */
 static Waiting *take_next(NpListener *listener)
 {
+        gboolean oldest = listener->oldest_next;
         guint fewest = G_MAXUINT;
         GList *best = NULL;
         Waiting *taken;
 
-        for (GList *l = listener->waiting.head; l && fewest > 0; l = l->next) {
+        listener->oldest_next = !listener->oldest_next;
+        for (GList *l = oldest ? listener->waiting.tail : listener->waiting.head; l && fewest > 0; l = oldest ? l->prev : l->next) {
                 guint n = 0;
 
                 for (GList *h = listener->handshakes.head; h; h = h->next)
