@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What profiling costs, as Markdown tables. Prints, asserts nothing.
 
-    run.py [--build DIR] [--kernel 6.12 ...] [--rounds N]
+    run.py [--build DIR] [--kernel 6.12 ...] [--machines 1|2] [--rounds N]
 
 One machine with both sides on one vCPU, in virtual time (4 ns an instruction): a gauge that repeats, not the cost on
 hardware. Programs' times are instructions times 4 ns, with about 250 ns of the kernel's own bookkeeping (bpf_stats)
-in each run.
+in each run. Then two machines, in real time (two_machines.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import two_machines
 from bed import Bed
 from bed.machine import Machine
 from support import fio, ntprofctl
@@ -180,11 +181,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
     parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.12 and 6.1")
+    parser.add_argument("--machines", type=int, choices=(1, 2), help="one of the two parts; default: both")
     parser.add_argument("--rounds", type=int, default=2, help="of alternating sessions; default 2")
     arguments = parser.parse_args()
     end_on_sigterm()
-    for kernel in arguments.kernels or _KERNELS:
+    kernels = list(dict.fromkeys(arguments.kernels or _KERNELS))
+    for kernel in kernels if arguments.machines != 2 else ():
         _bench(kernel, arguments.build, arguments.rounds)
+    if arguments.machines != 1:
+        two_machines.bench(kernels[0], kernels[-1], arguments.build)
     return 0
 
 
