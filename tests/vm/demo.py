@@ -88,7 +88,8 @@ def main() -> int:
     with Bed.up(arguments.kernel, name=f"demo-{os.getpid()}", machines=2, target_kernel=arguments.target_kernel,
                 build=arguments.build) as bed:
         lab = Lab.prepare(bed, Scope(Results(), "demo"))
-        _say(f"Up after {time.monotonic() - since:.0f} s: /dev/{lab.namespace} of the host is a drive of the target, over NVMe/TCP.")
+        _say(f"Up after {time.monotonic() - since:.0f} s: /dev/{lab.namespace} of the host is a drive of the target, over "
+             "NVMe/TCP.")
         _say()
         _pair(lab)
         _say()

@@ -51,7 +51,8 @@ class Suite:
         """Kernels of host and target."""
         if self.machines == 1:
             return [(kernel, None) for kernel in kernels]
-        pairs: list[tuple[str, str | None]] = [(kernel, kernels[(place + 1) % len(kernels)]) for place, kernel in enumerate(kernels)]
+        others = [*kernels[1:], kernels[0]]
+        pairs: list[tuple[str, str | None]] = list(zip(kernels, others, strict=True))
         return pairs if self.machines == 2 else pairs[-1:]
 
 
@@ -145,7 +146,8 @@ def main() -> int:
     machines = [bed.facts.wish.machines] if bed else arguments.machines or [suite.machines for suite in _SUITES]
     chosen = [(suite, suite.names(arguments.case)) for suite in _SUITES if suite.machines in machines]
     if not any(names for _, names in chosen):
-        parser.error(f"no case is called so; there are: {', '.join(name for suite, _ in chosen for name in suite.package.ORDER)}")
+        parser.error(f"no case is called so; there are: "
+                     f"{', '.join(name for suite, _ in chosen for name in suite.package.ORDER)}")
 
     results = Results()
     end_on_sigterm()

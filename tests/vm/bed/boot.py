@@ -177,7 +177,8 @@ class _Boot:
     def reset(self, role: str, install: bool, keep: Sequence[str]) -> None:
         machine = self._machines[role]
         kept = f"{SHARE}/kept.tar"
-        machine.sh('tar --create --file="$1" --absolute-names --ignore-failed-read -- "${@:2}"; sync', kept, *keep or [SHARE + "/setup"])
+        machine.sh('tar --create --file="$1" --absolute-names --ignore-failed-read -- "${@:2}"; '
+                   'sync', kept, *keep or [SHARE + "/setup"])
         # Else QEMU ends at a reset, which is how a panic is noticed. The firmware makes another one of its own.
         machine.qmp("set-action", reboot="reset")
         machine.qmp("system_reset")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A namespace with paths to two machines is one report, whose paths can be told apart; two namespaces on two machines are two."""
+"""A namespace with paths to two machines is one report, whose paths can be told apart; two namespaces on two machines are
+two."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _ADDRESSES = {PEER: TARGET_ADDRESS, PEER2: TARGET2_ADDRESS}
 def _one_namespace(lab: Lab) -> None:
     namespace = lab.bed.connect("both")
     prepare_host(lab.bed, namespace)
-    with lab.scope.test("a namespace with a path to each of two targets: every I/O is in one report, joined with the machine that "
-                        "served it, half at each") as test:
+    with lab.scope.test("a namespace with a path to each of two targets: every I/O is in one report, joined with the machine "
+                        "that served it, half at each") as test:
         leftovers = Leftovers(*lab.bed.virtual_machines)
         with session(lab.host, namespace) as recording:
             outcomes = fio.run(lab.host, namespace, _LOADS)
@@ -46,8 +47,8 @@ def _one_namespace(lab: Lab) -> None:
                 test.equal(f"{load.kind.name}: joined commands by {address}, against those of it", group.joined, group.sampled)
         leftovers.check(test)
 
-    with lab.scope.test("20 ms on the wire to one of the targets show in the network of that path, and of no other; ntprofctl prints a "
-                        "table for each") as test:
+    with lab.scope.test("20 ms on the wire to one of the targets show in the network of that path, and of no other; ntprofctl "
+                        "prints a table for each") as test:
         with network.netem(lab.bed, HOST_EGRESS, "delay 20ms"):
             started = start_detached(lab.host, namespace)
             fio.run(lab.host, namespace, [Load(READ_4K, 120, 1)])
@@ -66,7 +67,8 @@ def _one_namespace(lab: Lab) -> None:
 def _two_namespaces(lab: Lab) -> None:
     other = lab.bed.connect("other")
     prepare_host(lab.bed, other)
-    with lab.scope.test("two namespaces on two targets, recorded at once: each has the commands of its own, joined with its own machine") as test:
+    with lab.scope.test("two namespaces on two targets, recorded at once: each has the commands of its own, joined with its "
+                        "own machine") as test:
         leftovers = Leftovers(*lab.bed.virtual_machines)
         with session(lab.host, lab.namespace) as first, session(lab.host, other) as second:
             loads = [fio.start(lab.host, namespace, [Load(READ_4K, count, 2)]) for namespace, count in

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets lost and out of order, and a link that takes the peers' bytes slower than they come: later, or counted, never hung."""
+"""Packets lost and out of order, and a link that takes the peers' bytes slower than they come: later, or counted, never
+hung."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _END_SECONDS = 60
 
 
 def run(lab: Lab) -> None:
-    with lab.scope.test("1 % of the packets lost and 5 % out of order, both ways: every I/O is counted, all but 1 in 100 joined") as test:
+    with lab.scope.test("1 % of the packets lost and 5 % out of order, both ways: every I/O is counted, all but 1 in 100 "
+                        "joined") as test:
         leftovers = Leftovers(lab.host, lab.target)
         with network.netem(lab.bed, HOST_EGRESS, _BAD), network.netem(lab.bed, TARGET_EGRESS, _BAD), \
                 session(lab.host, lab.namespace) as recording:
@@ -30,8 +32,8 @@ def run(lab: Lab) -> None:
         test.equal("the target's side ended early", report.data["targets"][0]["ended_early"], None)
         leftovers.check(test)
 
-    with lab.scope.test("the peers' bytes pass at 64 kbit/s only: the load does not feel it, what comes late is joined, what does not "
-                        "is counted, and the session ends in time") as test:
+    with lab.scope.test("the peers' bytes pass at 64 kbit/s only: the load does not feel it, what comes late is joined, what "
+                        "does not is counted, and the session ends in time") as test:
         leftovers = Leftovers(lab.host, lab.target)
         with network.slow_peer(lab.bed, TARGET_EGRESS, "64kbit"):
             with session(lab.host, lab.namespace) as recording:
@@ -45,6 +47,7 @@ def run(lab: Lab) -> None:
         test.equal("losses by cause, but for those of the link", lacking, {})
         test.at_least("joined commands", report.joined, 100)
         gone = report.data["targets"][0]["ended_early"]
-        test.equal("the report tells why some lack the target's side, and only then", bool(gone), "target_gone" in report.losses)
+        test.equal("the report tells why some lack the target's side, and only then", bool(gone),
+                   "target_gone" in report.losses)
         test.note(f"target: {gone}")
         leftovers.check(test)

@@ -71,8 +71,10 @@ def _check(test: Test, quiet: Sequence[Parts], busy: Parts, taken: tuple[str, ..
     growth = {part: busy[part] - before[part] for part in busy}
     if not test.at_least("growth of the latency", growth["latency"], _GROWTH_US, "us"):
         return
-    test.at_least(f"growth of {' + '.join(taken)}, of the latency's", sum(growth[part] for part in taken) / growth["latency"], 0.6)
-    test.at_least(f"{' + '.join(stages)}, against quiet", sum(busy[part] for part in stages) / sum(before[part] for part in stages), 1.4)
+    test.at_least(f"growth of {' + '.join(taken)}, of the latency's",
+                  sum(growth[part] for part in taken) / growth["latency"], 0.6)
+    test.at_least(f"{' + '.join(stages)}, against quiet",
+                  sum(busy[part] for part in stages) / sum(before[part] for part in stages), 1.4)
     for part in elsewhere:
         test.at_most(f"growth of {part}, of the latency's", growth[part] / growth["latency"], 0.15)
 
@@ -85,7 +87,9 @@ def run(lab: Lab) -> None:
     if "busy host" not in measured:
         return
     quiet = (measured["quiet"], measured["quiet again"])
-    with lab.scope.test("a busy target: the target's driver grows, and the request's way to T1; the host's stages and the drive do not") as test:
+    with lab.scope.test("a busy target: the target's driver grows, and the request's way to T1; the host's stages and the "
+                        "drive do not") as test:
         _check(test, quiet, measured["busy target"], ("target_driver", "request"), ("target_driver",), (*_HOST, "storage"))
-    with lab.scope.test("a busy host: the host's stages grow, and the response's way from T9; the target's driver and the drive do not") as test:
+    with lab.scope.test("a busy host: the host's stages grow, and the response's way from T9; the target's driver and the "
+                        "drive do not") as test:
         _check(test, quiet, measured["busy host"], (*_HOST, "response"), _HOST, ("target_driver", "storage"))

@@ -20,8 +20,8 @@ def run(lab: Lab) -> None:
         lab.target.sh(f"ip link set vt down; sleep {_SECONDS}; ip link set vt up")
 
     for what, break_it in (("lose every packet", cut), ("lose their link", unplug)):
-        with lab.scope.test(f"host and target {what} for {_SECONDS} s: commands of before are joined, all are accounted for, and "
-                            "the next session has both sides") as test:
+        with lab.scope.test(f"host and target {what} for {_SECONDS} s: commands of before are joined, all are accounted for, "
+                            "and the next session has both sides") as test:
             broken = breaking.while_recording(lab, test, break_it, after=16)
             test.at_least("joined commands, of those before", broken.report.joined, 0.8 * broken.before)
             if broken.target["ended_early"]:

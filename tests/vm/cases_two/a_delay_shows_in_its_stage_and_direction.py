@@ -58,7 +58,8 @@ def _check(test: Test, kind: Kind, injection: Injection, before: Group, after: G
     expected = injection.expected_ns(kind)
     growth = {stage: after.stages_p50[stage] - before.stages_p50[stage] for stage in STAGES}
     test.note(f"{kind.name}: " + ", ".join(f"{stage} {ns / 1e6:+.2f} ms" for stage, ns in growth.items()))
-    test.within(f"{kind.name}: growth of {injection.stage}", growth[injection.stage] / 1e6, expected / 1e6, share=0.2, unit="ms")
+    test.within(f"{kind.name}: growth of {injection.stage}", growth[injection.stage] / 1e6, expected / 1e6, share=0.2,
+                unit="ms")
     for stage in STAGES:
         if stage != injection.stage:
             test.at_most(f"{kind.name}: growth of {stage}, where nothing was injected", abs(growth[stage]) / 1e6,
@@ -73,7 +74,8 @@ def _stages(lab: Lab) -> None:
     with lab.scope.test("the stages without any delay are measured"):
         before = _measure(lab, lab.namespace, None)
     for injection in _INJECTIONS if before else ():
-        with lab.scope.test(f"{injection.name}: {injection.stage} has it, within a fifth, and no other stage has as much") as test:
+        with lab.scope.test(f"{injection.name}: {injection.stage} has it, within a fifth, and no other stage has as "
+                            "much") as test:
             after = _measure(lab, lab.namespace if injection.where else slow, injection.where)
             for kind, group in after.items():
                 _check(test, kind, injection, before[kind], group)
@@ -85,8 +87,8 @@ def _ways(group: Group) -> dict[str, Component]:
 
 def _directions(lab: Lab) -> None:
     for where, way, other in ((HOST_EGRESS, "request", "response"), (TARGET_EGRESS, "response", "request")):
-        with lab.scope.test(f"20 ms on the {where} some seconds into a session: the {way} takes them, the {other} does not, within what the "
-                            "report says it can be off by") as test:
+        with lab.scope.test(f"20 ms on the {where} some seconds into a session: the {way} takes them, the {other} does not, "
+                            "within what the report says it can be off by") as test:
             with session(lab.host, lab.namespace) as recording:
                 fio.run(lab.host, lab.namespace, [Load(READ_4K, 1500, 1)])
                 with network.netem(lab.bed, where, "delay 20ms"):
@@ -98,7 +100,8 @@ def _directions(lab: Lab) -> None:
                           f"{after[name].mean_ns / 1e6:.2f} +- {after[name].margin_ns / 1e6:.2f} ms")
             # A margin of half of the injected time would tell nothing.
             test.at_most("margin", after[way].margin_ns / 1e6, 0.25 * _LINK_NS / 1e6, "ms")
-            test.within(f"{way} of the delayed commands", after[way].mean_ns / 1e6, (before[way].mean_ns + _LINK_NS) / 1e6, share=0.15,
+            test.within(f"{way} of the delayed commands", after[way].mean_ns / 1e6, (before[way].mean_ns + _LINK_NS) / 1e6,
+                        share=0.15,
                         margin=(before[way].margin_ns + after[way].margin_ns) / 1e6, unit="ms")
             test.within(f"{other} of the delayed commands", after[other].mean_ns / 1e6, before[other].mean_ns / 1e6, share=0.15,
                         margin=(before[other].margin_ns + after[other].margin_ns) / 1e6 + 2, unit="ms")

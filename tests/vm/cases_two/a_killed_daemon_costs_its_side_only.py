@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from support import breaking, fio, ntprofctl
 from support.lab_two import Lab
 from support.leftovers import Leftovers
@@ -17,13 +19,14 @@ def _kill(lab: Lab, role: str, daemon: str) -> None:
 
 def run(lab: Lab) -> None:
     for role, daemon in (("target", "ntprofd"), ("target", "ntprof-peerd"), ("host", "ntprof-peerd")):
-        with lab.scope.test(f"kill -9 of the {role}'s {daemon}: the host records on, tells when the target's side ended and why, and the "
-                            "next session has both sides") as test:
-            broken = breaking.while_recording(lab, test, lambda role=role, daemon=daemon: _kill(lab, role, daemon))  # type: ignore[misc]
+        with lab.scope.test(f"kill -9 of the {role}'s {daemon}: the host records on, tells when the target's side ended and "
+                            "why, and the next session has both sides") as test:
+            broken = breaking.while_recording(lab, test, functools.partial(_kill, lab, role, daemon))
             breaking.told_why(test, broken)
             breaking.works_again(lab, test)
 
-    with lab.scope.test("kill -9 of the host's ntprofd: within seconds no program is left in the target's kernel either") as test:
+    with lab.scope.test("kill -9 of the host's ntprofd: within seconds no program is left in the target's kernel "
+                        "either") as test:
         leftovers = Leftovers(lab.host, lab.target)
         load = fio.start_endless(lab.host, lab.namespace)
         try:

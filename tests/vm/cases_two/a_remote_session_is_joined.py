@@ -39,8 +39,8 @@ def _check_kind(test: Test, report: Report, kind: Kind, outcome: Outcome) -> Non
 
 
 def _every_command(lab: Lab) -> None:
-    with lab.scope.test("every I/O of fio is a command of the report, all but 1 in 1000 joined, the rest lost by cause; the stages "
-                        "add up") as test:
+    with lab.scope.test("every I/O of fio is a command of the report, all but 1 in 1000 joined, the rest lost by cause; the "
+                        "stages add up") as test:
         leftovers = Leftovers(lab.host, lab.target)
         with session(lab.host, lab.namespace) as recording:
             outcomes = fio.run(lab.host, lab.namespace, _LOADS)
@@ -55,12 +55,14 @@ def _every_command(lab: Lab) -> None:
             _check_kind(test, report, load.kind, outcome)
         targets = report.data["targets"]
         releases = lab.bed.facts.releases
-        test.equal("target machines", [(t["peer"], t["name"], t["kernel"]) for t in targets], [(PEER, "target", releases["target"])])
+        test.equal("target machines", [(t["peer"], t["name"], t["kernel"]) for t in targets],
+                   [(PEER, "target", releases["target"])])
         test.equal("kernel of the host", report.data["host"]["kernel"], releases["host"])
         test.equal("ended early", [t["ended_early"] for t in targets], [None])
         leftovers.check(test)
 
-    with lab.scope.test("the target's journal tells of the request, with the peer's name and fingerprint, and who asked") as test:
+    with lab.scope.test("the target's journal tells of the request, with the peer's name and fingerprint, and who "
+                        "asked") as test:
         journal = lab.target.run(["journalctl", "--unit=ntprofd", "--output=cat", "--no-pager"], check=True).stdout
         test.contains("journal", journal, pairing.fingerprint(lab.host))
         test.contains("journal", journal, pairing.host_nqn(lab.host))

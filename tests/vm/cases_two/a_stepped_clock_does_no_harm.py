@@ -16,7 +16,8 @@ def _step(lab: Lab, seconds: int) -> None:
 
 
 def run(lab: Lab) -> None:
-    with lab.scope.test("the target's clock is set an hour ahead in a session: all but 1 in 100 commands are joined, and no time is an hour off") \
+    with lab.scope.test("the target's clock is set an hour ahead in a session: all but 1 in 100 commands are joined, and no "
+                        "time is an hour off") \
             as test:
         try:
             broken = breaking.while_recording(lab, test, lambda: _step(lab, _HOUR))
@@ -30,7 +31,8 @@ def run(lab: Lab) -> None:
                 test.at_most("commands with a network time below zero", group.data["network_negative"], 0.2 * group.joined)
                 test.at_most("mean latency", group.mean_ns, 1e9, "ns")
 
-    with lab.scope.test("the target's clock is ten years behind, before its certificate was made: a session has both sides") as test:
+    with lab.scope.test("the target's clock is ten years behind, before its certificate was made: a session has both "
+                        "sides") as test:
         _step(lab, -_YEARS)
         try:
             lab.target.sh("systemctl stop ntprof-peerd.service")    # so that the link is made anew

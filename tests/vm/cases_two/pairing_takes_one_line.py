@@ -59,7 +59,8 @@ def _pair(lab: Lab) -> str:
 
 
 def _confined(lab: Lab, machine: Machine) -> None:
-    with lab.scope.test(f"ntprof-peerd on the {machine.role} has a user of its own, no capability, and a key that only it reads") \
+    with lab.scope.test(f"ntprof-peerd on the {machine.role} has a user of its own, no capability, and a key that only it "
+                        "reads") \
             as test:
         ctl(machine, "peer", "list").check()
         status = machine.sh('cat "/proc/$(pgrep -x ntprof-peerd)/status"').stdout

@@ -32,7 +32,8 @@ def _peer_file(lab: Lab, *lines: str, nqn: str | None = None) -> Iterator[None]:
 
 
 def _refused(lab: Lab, what: str, *pieces: str) -> None:
-    with lab.scope.test(f"{what}: the session is refused and says so, and without --peer it goes on with the host's side") as test:
+    with lab.scope.test(f"{what}: the session is refused and says so, and without --peer it goes on with the host's "
+                        "side") as test:
         leftovers = Leftovers(lab.host, lab.target)
         since = lab.target.sh("date +%s").stdout.strip()
         result = lab.host.run([*START, "--namespace", lab.namespace, "--peer", PEER, "--duration", "2s"], timeout=120)
@@ -53,7 +54,8 @@ def _refused(lab: Lab, what: str, *pieces: str) -> None:
 
 
 def _limited(lab: Lab) -> None:
-    with lab.scope.test("MaxSampleRate=1/16: of --sample all the target records 1 in 16, and the report tells what the rest lacks") as test:
+    with lab.scope.test("MaxSampleRate=1/16: of --sample all the target records 1 in 16, and the report tells what the rest "
+                        "lacks") as test:
         with _peer_file(lab, "MaxSampleRate=1/16"), session(lab.host, lab.namespace) as recording:
             outcome = fio.run(lab.host, lab.namespace, [Load(READ_4K, 1600, 4)])[0]
         report = recorded(recording)
@@ -62,7 +64,8 @@ def _limited(lab: Lab) -> None:
         # 100 +- 5 sigma: what independent choices, or no limit at all, would not give.
         test.within("joined commands", report.joined, outcome.ios / 16, margin=5 * (outcome.ios * 15 / 256) ** 0.5)
 
-    with lab.scope.test(f"MaxSessionSec={_SECONDS}: the target ends after that, the host goes on, and the report has when and why") as test:
+    with lab.scope.test(f"MaxSessionSec={_SECONDS}: the target ends after that, the host goes on, and the report has when and "
+                        "why") as test:
         with _peer_file(lab, f"MaxSessionSec={_SECONDS}"):
             load = fio.start_endless(lab.host, lab.namespace)
             try:
@@ -78,7 +81,8 @@ def _limited(lab: Lab) -> None:
         test.within("time recorded by the target", target["recorded_ns"] / 1e9, _SECONDS, margin=1.5, unit="s")
         test.at_least("time recorded by the host", report.seconds, 5.9, "s")
         test.contains("why", str(target["ended_early"]), "MaxSessionSec")
-        test.at_least("commands that lack the target's side for that", report.losses.get("target_gone", 0), 0.3 * report.sampled)
+        test.at_least("commands that lack the target's side for that", report.losses.get("target_gone", 0),
+                      0.3 * report.sampled)
         test.true("the report warns of it", any("target" in warning and "ended" in warning for warning in report.warnings))
 
 

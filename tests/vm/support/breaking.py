@@ -37,8 +37,8 @@ class Broken:
 
 def while_recording(lab: Lab, test: Test, break_it: Callable[[], None], *, before: float = 2, after: float = 3,
                     end_within: float = 60) -> Broken:
-    """Record a steady load for some seconds, break something, record for some seconds more, and end: in time, with every command
-    accounted for, with nothing left on either machine, and without harm to the session beside it."""
+    """Record a steady load for some seconds, break something, record for some seconds more, and end: in time, with every
+    command accounted for, with nothing left on either machine, and without harm to the session beside it."""
     leftovers = Leftovers(lab.host, lab.target)
     log = kernel_log.mark(lab.host)
     load = fio.start_endless(lab.host, lab.namespace, iops=IOPS)

@@ -110,8 +110,9 @@ ENDLESS_DEPTH = 4
 
 def start_endless(machine: Machine, namespace: str, kind: Kind = READ_4K, iops: int = 200) -> Running:
     """A load that goes on until it is killed, of so many commands a second: a CPU without a break has none for others."""
-    return machine.start(_common(namespace) + ["--name=load", f"--rw={kind.way}", f"--bs={kind.size}", f"--iodepth={ENDLESS_DEPTH}",
-                                               f"--rate_iops={iops}", "--time_based", "--runtime=1h"])
+    return machine.start(_common(namespace) + ["--name=load", f"--rw={kind.way}", f"--bs={kind.size}",
+                                               f"--iodepth={ENDLESS_DEPTH}", f"--rate_iops={iops}", "--time_based",
+                                               "--runtime=1h"])
 
 
 def fill(machine: Machine, namespace: str) -> None:

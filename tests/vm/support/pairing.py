@@ -57,6 +57,6 @@ def pair(host: Machine, target: Machine) -> str:
 
 def fingerprint(machine: Machine) -> str:
     """Of the machine's own certificate."""
-    shown = machine.run(["busctl", "get-property", "org.ntprof1.Peers", "/org/ntprof1", "org.ntprof1.PeerManager", "Fingerprint"],
-                        check=True).stdout
+    shown = machine.run(["busctl", "get-property", "org.ntprof1.Peers", "/org/ntprof1", "org.ntprof1.PeerManager",
+                         "Fingerprint"], check=True).stdout
     return shown.split()[1].strip('"')
