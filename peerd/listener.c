@@ -132,12 +132,13 @@ static gboolean hurry(gpointer data)
 static Waiting *take_next(NpListener *listener)
 {
         gboolean oldest = listener->oldest_next;
+        GList *first = oldest ? listener->waiting.tail : listener->waiting.head;
         guint fewest = G_MAXUINT;
         GList *best = NULL;
         Waiting *taken;
 
         listener->oldest_next = !listener->oldest_next;
-        for (GList *l = oldest ? listener->waiting.tail : listener->waiting.head; l && fewest > 0; l = oldest ? l->prev : l->next) {
+        for (GList *l = first; l && fewest > 0; l = oldest ? l->prev : l->next) {
                 guint n = 0;
 
                 for (GList *h = listener->handshakes.head; h; h = h->next)
