@@ -107,6 +107,7 @@ def main() -> int:
     parser.add_argument("--kernel", action="append", dest="kernels", help="for vm; default: 6.1 and 6.12")
     parser.add_argument("--machines", action="append", help="for vm: only cases for beds of so many; default: 1, 2 and 3")
     parser.add_argument("--case", action="append", help="for vm: only cases whose file has this in its name")
+    parser.add_argument("--every", action="store_true", help="for vm: every case for two machines in both beds")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in (*_SUITES, *_OTHERS):
@@ -115,7 +116,7 @@ def main() -> int:
     start = time.monotonic()
     build = Path(os.environ.get("NTPROF_BUILD", "build"))
     further = [word for option, values in (("--machines", arguments.machines), ("--case", arguments.case)) for value in values or ()
-               for word in (option, value)]
+               for word in (option, value)] + (["--every"] if arguments.every else [])
     counts = _run(arguments.parts, arguments.kernels or list(_KERNELS), further, build)
     total = sum(counts.values(), Count())
     _say(f"after {(time.monotonic() - start) / 60:.1f} min")

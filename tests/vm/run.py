@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tests in the bed: the installed service and ntprofctl on real kernels, as TAP, ending with a line of counts.
 
-    run.py [--build DIR] [--kernel 6.1 ...] [--machines N ...] [--case NAME ...] [--bed NAME]
+    run.py [--build DIR] [--kernel 6.1 ...] [--machines N ...] [--case NAME ...] [--every] [--bed NAME]
 
 With one machine each kernel boots one bed (virtual time) that all its cases use; as many beds side by side as there are
 CPUs. With two or three, beds come one after the other, each with another kernel on the target than on the host.
@@ -41,11 +41,20 @@ class Suite:
     prepare: Callable[[Bed, Scope], Any]
     always: str | None = None
     """The case that the others build on."""
+    each_way: tuple[str, ...] | None = None
+    """Cases for every bed, where the others are shared out among them; None: all are for every bed."""
 
     def names(self, wanted: Sequence[str]) -> list[str]:
         """Of the cases to run; wanted: pieces of names, none for all."""
         found = [name for name in self.package.ORDER if not wanted or any(part in name for part in wanted)]
         return found if not found or self.always in (None, *found) else [str(self.always), *found]
+
+    def share(self, names: Sequence[str], bed: int, beds: int) -> list[str]:
+        """Of names, those for this bed of so many."""
+        if self.each_way is None:
+            return list(names)
+        shared = [name for name in names if name not in self.each_way][bed::beds]
+        return [name for name in names if name in self.each_way or name in shared]
 
     def beds(self, kernels: Sequence[str]) -> list[tuple[str, str | None]]:
         """Kernels of host and target."""
@@ -58,7 +67,7 @@ class Suite:
 
 _SUITES = (
     Suite(1, cases, lab.Lab.prepare),
-    Suite(2, cases_two, lab_two.Lab.prepare, cases_two.ORDER[0]),
+    Suite(2, cases_two, lab_two.Lab.prepare, cases_two.ORDER[0], cases_two.EACH_WAY),
     Suite(3, cases_three, lab_two.Lab.prepare_paired),
 )
 
@@ -110,16 +119,17 @@ def _run_bed(kernel: str, target_kernel: str | None, build: str, suite: Suite, n
     scope.say(f"done after {time.monotonic() - since:.0f} s")
 
 
-def _run_suite(suite: Suite, names: list[str], kernels: list[str], build: str, results: Results) -> None:
+def _run_suite(suite: Suite, names: list[str], every: bool, kernels: list[str], build: str, results: Results) -> None:
     """A machine can keep a CPU busy: as many beds at a time as there are CPUs for, with several machines one."""
     slots = threading.Semaphore(max(1, (os.cpu_count() or 1) // (1 if suite.machines == 1 else suite.machines * 2)))
 
-    def run(kernel: str, target_kernel: str | None) -> None:
+    def run(kernel: str, target_kernel: str | None, share: list[str]) -> None:
         with slots:
-            _run_bed(kernel, target_kernel, build, suite, names, results)
+            _run_bed(kernel, target_kernel, build, suite, share, results)
 
     beds = suite.beds(kernels)
-    threads = [threading.Thread(target=run, args=kernel, name=str(kernel)) for kernel in beds]
+    threads = [threading.Thread(target=run, args=(*bed, names if every else suite.share(names, i, len(beds))), name=str(bed))
+               for i, bed in enumerate(beds)]
     for thread in threads:
         thread.start()
     try:
@@ -140,6 +150,7 @@ def main() -> int:
     parser.add_argument("--machines", action="append", type=int, choices=[suite.machines for suite in _SUITES],
                         help="only cases for beds of so many machines; default: all")
     parser.add_argument("--case", action="append", default=[], help="only cases whose file has this in its name")
+    parser.add_argument("--every", action="store_true", help="with several beds of two machines: every case in each of them")
     parser.add_argument("--bed", help="use this bed, which is up, instead of booting any")
     arguments = parser.parse_args()
     bed = Bed.find(arguments.bed) if arguments.bed else None
@@ -156,7 +167,8 @@ def main() -> int:
             wish = bed.facts.wish
             _run_cases(bed, Scope(results, _scope_name(wish.machines, wish.kernel, wish.target_kernel)), suite, names)
         elif names:
-            _run_suite(suite, names, list(dict.fromkeys(arguments.kernels or _KERNELS)), arguments.build, results)
+            _run_suite(suite, names, arguments.every or bool(arguments.case), list(dict.fromkeys(arguments.kernels or _KERNELS)),
+                       arguments.build, results)
     results.end()
     print(f"{results.passed} passed, {results.failed} failed, 0 skipped", flush=True)
     return 1 if results.failed or not results.total else 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What ntprof promises of two machines, a file each. run(lab) makes the tests of one; ORDER is the order they run in, and the
-first always runs: it pairs the machines."""
+first always runs: it pairs the machines. Two beds run them, each with another kernel on the target than on the host: those of
+EACH_WAY in both, the others in one of them (--every: in both, too)."""
 
 ORDER = (
     "pairing_takes_one_line",
@@ -16,3 +17,5 @@ ORDER = (
     "a_bad_or_slow_link_is_waited_for",
     "a_target_may_lose_power",
 )
+
+EACH_WAY = ("pairing_takes_one_line", "a_remote_session_is_joined")
