@@ -123,8 +123,12 @@ def _run_suite(suite: Suite, names: list[str], every: bool, kernels: list[str], 
     """A machine can keep a CPU busy: as many beds at a time as there are CPUs for, with several machines one."""
     slots = threading.Semaphore(max(1, (os.cpu_count() or 1) // (1 if suite.machines == 1 else suite.machines * 2)))
 
+    interrupted = threading.Event()
+
     def run(kernel: str, target_kernel: str | None, share: list[str]) -> None:
         with slots:
+            if interrupted.is_set():
+                return
             _run_bed(kernel, target_kernel, build, suite, share, results)
 
     beds = suite.beds(kernels)
@@ -136,7 +140,8 @@ def _run_suite(suite: Suite, names: list[str], every: bool, kernels: list[str], 
         for thread in threads:
             thread.join()
     except BaseException:
-        # Interrupted: the threads would only end with their beds.
+        # The threads would only end with their beds.
+        interrupted.set()
         for kernel, _ in beds:
             with contextlib.suppress(BedError):
                 down(_bed_name(suite.machines, kernel))
