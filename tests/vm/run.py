@@ -24,7 +24,7 @@ import cases
 import cases_three
 import cases_two
 from bed import Bed, BedError
-from bed.bed import down
+from bed.bed import abandon
 from support import lab, lab_two
 from support.checks import Results, Scope
 from support.ending import end_on_sigterm
@@ -143,8 +143,8 @@ def _run_suite(suite: Suite, names: list[str], every: bool, kernels: list[str], 
         # The threads would only end with their beds.
         interrupted.set()
         for kernel, _ in beds:
-            with contextlib.suppress(BedError):
-                down(_bed_name(suite.machines, kernel))
+            with contextlib.suppress(BedError, OSError):
+                abandon(_bed_name(suite.machines, kernel))
         os._exit(130)
 
 

@@ -128,6 +128,11 @@ def down(name: str) -> bool:
         return _end(name)
 
 
+def abandon(name: str) -> bool:
+    """As down(), also while a thread of this very program brings it up, which is about to end."""
+    return _end(name)
+
+
 def _end(name: str) -> bool:
     folder = places.folder(name)
     if not folder.exists():
