@@ -401,10 +401,17 @@ typedef struct {
         double overflow;                /* see overflow_share() */
 } Tables;
 
+static double weight_of(const Cell *cell)
+{
+        return cell->joined->weight + cell->rest->weight;
+}
+
 static void add_group(const Tables *to, const Operation *op, const Cell *cell, const NpTable *table, guint64 commands)
 {
         NpReportGroup *group = np_report_group_new(np_opcode_name(op->opcode), op->namespace_name);
         const NpReportFacts *facts = to->report->facts;
+        /* Of two tables each has its part of the queue depth. */
+        double share = table->with_target ? table->weight / weight_of(cell) : 1;
 
         group->path = to->by_path ? (gint) op->filter : -1;
         group->size_bytes = (guint64) cell->blocks * op->block_size;
@@ -419,13 +426,8 @@ static void add_group(const Tables *to, const Operation *op, const Cell *cell, c
         } else
                 group->part_of_other = cell->joined->records > 0;
 
-        np_table_fill_group(table, facts, group);
+        np_table_fill_group(table, facts, group->rate_per_s * share, group);
         g_ptr_array_add(to->groups, group);
-}
-
-static double weight_of(const Cell *cell)
-{
-        return cell->joined->weight + cell->rest->weight;
 }
 
 /* What the samples say is missing of the counts. */

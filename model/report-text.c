@@ -241,11 +241,10 @@ static char *describe_target_side(const NpReport *report, const NpReportGroup *g
                 return g_strdup_printf("without the target's side (%slosses are below)",
                                        has_unrecorded_path(report, group) ? "not recorded of all paths; " : "");
         if (!group->with_target)
-                /* The first clause; the header has it all. */
-                return g_strdup_printf("without the target's side (%.*s)", (int) strcspn(reason, ";"), reason);
+                return g_strdup("without the target's side (why is above)");
         if (group->joined == group->sampled)
                 return g_strdup("all with the target's side");
-        return g_strdup_printf("%" G_GUINT64_FORMAT " of them with the target's side", group->joined);
+        return g_strdup_printf("here the %" G_GUINT64_FORMAT " with the target's side", group->joined);
 }
 
 /* " by nvme6c7n1 (controller nvme7, target stor-a)" */

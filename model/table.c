@@ -126,7 +126,7 @@ static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts,
         return s;
 }
 
-void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, NpReportGroup *group)
+void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, double rate_per_s, NpReportGroup *group)
 {
         double largest = 0;
 
@@ -142,7 +142,7 @@ void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, NpRep
         group->max_ns = np_histogram_quantile(table->latencies, 1);
 
         for (guint i = 0; i < n_stages(table); i++) {
-                NpReportStage *s = stage_of(table, facts, i, group->rate_per_s);
+                NpReportStage *s = stage_of(table, facts, i, rate_per_s);
 
                 g_ptr_array_add(group->stages, s);
                 if (i == 0 || s->mean_ns > largest) {

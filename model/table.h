@@ -31,7 +31,7 @@ void np_table_add(NpTable *table, const NpStageTimes *times, double weight);
 /* Both must be of the same kind, with target or without. */
 void np_table_merge(NpTable *table, const NpTable *other);
 
-/* Latency, stages and components of a group whose rate_per_s is set. */
-void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, NpReportGroup *group);
+/* Latency, stages and components of a group; rate_per_s is of the commands that this table stands for. */
+void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, double rate_per_s, NpReportGroup *group);
 
 G_END_DECLS

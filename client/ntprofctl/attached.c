@@ -14,6 +14,7 @@
 
 /* For the service to hear of a cancelled session. It would learn it from our leaving the bus too. */
 #define CANCEL_TIMEOUT_MSEC 2000
+#define INTERRUPT_ONCE_USEC (50 * 1000)
 
 typedef struct {
         Invocation *call;
@@ -24,6 +25,7 @@ typedef struct {
         GMainLoop *loop;
         Progress *progress;
         unsigned interrupts;
+        gint64 interrupted_usec;        /* CLOCK_MONOTONIC: the last one */
         gboolean done;
         int status;
 } Attached;
@@ -149,6 +151,12 @@ static gboolean on_cancel_timeout(gpointer user_data)
 static gboolean on_interrupt(gpointer user_data)
 {
         Attached *attached = user_data;
+        gint64 before = attached->interrupted_usec;
+
+        /* timeout(1) signals its child, and then its group again: nobody presses a key twice so fast. */
+        attached->interrupted_usec = g_get_monotonic_time();
+        if (before > 0 && attached->interrupted_usec - before < INTERRUPT_ONCE_USEC)
+                return G_SOURCE_CONTINUE;
 
         attached->interrupts++;
         if (attached->progress)

@@ -103,8 +103,9 @@ static gboolean check_others(const char *name, const PeerGrant *grant, GError **
                 for (char **nqn = grant->host_nqns; nqn && *nqn; nqn++)
                         if (g_strv_contains((const char *const *) other->host_nqns, *nqn)) {
                                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_PEER_EXISTS,
-                                            "%s is the host NQN of %s already (%s), and it belongs to one peer only", *nqn,
-                                            other->name, other->path);
+                                            "%s is the host NQN of %s already (%s), and it belongs to one peer only; "
+                                            "'ntprofctl peer forget %s' takes it away", *nqn, other->name, other->path,
+                                            other->name);
                                 return FALSE;
                         }
         }

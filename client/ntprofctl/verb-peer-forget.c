@@ -10,10 +10,14 @@
 
 static gboolean forget(NtprofPeers *peers, const char *name, GError **error)
 {
-        g_autoptr(NtprofPeer) peer = ntprof_peers_find(peers, name, error);
-        g_autofree char *path = NULL;
+        g_autofree char *path = peer_grant_find(name);
+        /* The other side may have forgotten this one: what it might do here is left, and keeps its NQN from others. */
+        g_autoptr(NtprofPeer) peer = ntprof_peers_find(peers, name, path ? NULL : error);
 
-        if (!peer || !ntprof_peer_forget_sync(peer, NULL, error) || !peer_grant_remove(name, &path, error))
+        if (!peer && !path)
+                return FALSE;
+        g_clear_pointer(&path, g_free);
+        if ((peer && !ntprof_peer_forget_sync(peer, NULL, error)) || !peer_grant_remove(name, &path, error))
                 return FALSE;
         if (path)
                 output_printf("%s may have nothing recorded here any more (%s is removed).\n", name, path);

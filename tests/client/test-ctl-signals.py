@@ -21,6 +21,15 @@ def ctrl_c_stops_and_prints_the_report(service: Service) -> None:
 
 
 @tap.case
+def two_signals_at_once_are_one(service: Service) -> None:
+    """timeout --signal INT signals ntprofctl, and then its process group."""
+    process = attached(service)
+    interrupt(process)
+    interrupt(process, signal.SIGTERM)      # another one: two of the same kind could be merged on their way
+    assert "== read 4KiB nvme6n1: " in finish(process).stdout
+
+
+@tap.case
 def sigterm_does_the_same(service: Service) -> None:
     process = attached(service, "--json")
     interrupt(process, signal.SIGTERM)
@@ -35,6 +44,7 @@ def a_second_ctrl_c_cancels_and_leaves(service: Service) -> None:
     interrupt(process)
     read_line(process, "stopping")
     begun = time.monotonic()
+    time.sleep(0.2)     # as a person would
     interrupt(process)
     result = finish(process, INTERRUPTED)
     assert time.monotonic() - begun < 20

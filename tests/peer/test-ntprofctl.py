@@ -67,6 +67,20 @@ def invite_join_confirm(pair: Pair) -> None:
 
 
 @tap.case
+def what_is_left_of_a_host_that_forgot(pair: Pair) -> None:
+    """The host forgets; its grant is left on the target, and can be taken away there by its name."""
+    peer(pair.host, "join", line_of(peer(pair.target, "invite", "--name", "host-a", "--host-nqn", NQN)), "--name", "stor-a")
+    peer(pair.host, "forget", "stor-a")
+    machines.wait_peers(pair.target, set())
+    peer(pair.host, "join", line_of(peer(pair.target, "invite", "--name", "host-b")), "--name", "stor-a")
+    refused = peer(pair.target, "confirm", "host-b", "--host-nqn", NQN, status=PEER_EXISTS)
+    assert "'ntprofctl peer forget host-a' takes it away" in refused, refused
+    assert "host-a.conf is removed" in peer(pair.target, "forget", "host-a")
+    peer(pair.target, "confirm", "host-b", "--host-nqn", NQN)
+    peer(pair.target, "forget", "host-a", status=NO_PEER)
+
+
+@tap.case
 def invited_with_its_nqn(pair: Pair) -> None:
     invitation = peer(pair.target, "invite", "--name", "host-a", "--host-nqn", NQN, "--expires", "1h")
     assert "(1 h, one use)" in invitation and f"{pair.target.peers_dir}/host-a.conf" in invitation, invitation

@@ -139,6 +139,7 @@ static void test_leftovers(void)
         g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
         const NpReportGroup *joined, *rest;
+        double depths = 0;
 
         for (guint i = 0; i < 100; i++) {
                 TestCommand c = sample_command(TEST_READ, i, i % 4 == 0 ? 100000 : 0);
@@ -165,6 +166,13 @@ static void test_leftovers(void)
         assert_close(joined->mean_ns, 72000);
         assert_close(rest->mean_ns, 172000);
         assert_close(report->qd_from_stages, 500 * (71900 * 0.75 + 171900 * 0.25) / 1e9);
+        /* Each table has its part of the depth, with the wait for a tag. */
+        for (guint i = 0; i < 5; i++)
+                depths += stage_at(joined, i)->avg_qd;
+        assert_close(depths, 500 * 72000 * 0.75 / 1e9);
+        for (guint i = 0; i < rest->stages->len; i++)
+                depths += stage_at(rest, i)->avg_qd;
+        assert_close(depths, report->qd_from_stages + 500 * 100 / 1e9);
         g_assert_cmpuint(report->facts->losses[NP_LOSS_NO_TARGET], ==, 25);
 }
 
