@@ -94,7 +94,8 @@ static void warn_negative_network(NpReport *report)
         list = join_names(names);
         percent = np_text_percent((double) negative / joined);
         warn(report, "The network time of %" G_GUINT64_FORMAT " commands (%s of %s) came out below zero: the receiver had the data before "
-             "the sender's call returned, as over loopback. The sums are right, small network times are not.",
+             "the sender's call returned, as over loopback or where a virtual machine had to wait for its CPU. The sums are right, but "
+             "what such a call took too long is the host driver's or target driver's here and should be the network's.",
              negative, percent, list);
 }
 

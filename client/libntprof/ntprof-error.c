@@ -123,7 +123,7 @@ void np_error_localize_for(const NpErrorService *service, GError **error, const 
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_UNKNOWN_METHOD, G_DBUS_ERROR_UNKNOWN_INTERFACE, G_DBUS_ERROR_UNKNOWN_OBJECT))
                 replace(error, NTPROF_ERROR_FAILED, "%s doesn't offer this; is it another version? (%s)", daemon, why);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_ACCESS_DENIED, G_DBUS_ERROR_AUTH_FAILED))
-                replace(error, NTPROF_ERROR_ACCESS_DENIED, "the bus does not let this user talk to %s: %s", daemon,
+                replace(error, NTPROF_ERROR_ACCESS_DENIED, "this user may not ask %s for that: %s", daemon,
                         service->who_may);
         else if (IS_DBUS_ERROR(*error, G_DBUS_ERROR_TIMEOUT, G_DBUS_ERROR_TIMED_OUT) ||
                  g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))

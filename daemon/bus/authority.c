@@ -69,6 +69,16 @@ static bool is_peerd(uid_t uid)
         return getpwnam_r(PEER_USER, &pw, buffer, sizeof(buffer), &found) == 0 && found && found->pw_uid == uid;
 }
 
+static char *user_name(uid_t uid)
+{
+        struct passwd pw, *found = NULL;
+        char buffer[16384];
+
+        if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found)
+                return g_strdup_printf("%s (uid %u)", found->pw_name, uid);
+        return g_strdup_printf("uid %u", uid);
+}
+
 /* Until polkit decides: root, whoever the daemon itself runs as (a private bus of a developer), the group's members. */
 static bool is_allowed(const char *action, uid_t uid)
 {
@@ -100,12 +110,14 @@ int authority_check(Method method, sd_bus_message *message, uid_t owner, uid_t *
                 if (g_str_equal(action, INTERNAL))
                         return error_set(error, NTPROF_ERROR_ACCESS_DENIED, "%s: only root and ntprof-peerd may",
                                          methods[method].member);
-                if (owner != OWNER_NONE)
+                if (owner != OWNER_NONE) {
+                        _cleanup_free_ char *name = user_name(owner);
+
                         return error_set(error, NTPROF_ERROR_ACCESS_DENIED,
-                                         "%s: the session belongs to uid %u; only its owner and root may (%s)",
-                                         methods[method].member, owner, action);
+                                         "%s: the session belongs to %s; only its owner and root may", methods[method].member, name);
+                }
                 return error_set(error, NTPROF_ERROR_ACCESS_DENIED,
-                                 "%s: only root and members of the group " GROUP " may (%s)", methods[method].member, action);
+                                 "%s: only root and members of the group " GROUP " may", methods[method].member);
         }
 
         if (ret_uid)

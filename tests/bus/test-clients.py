@@ -102,7 +102,7 @@ def another_user_may_see_a_session_and_not_touch_it(service: Service) -> None:
     for method, argument in (("Stop", []), ("Cancel", []), ("Remove", []), ("GetReport", ["{}"])):
         result = as_user(service, ["--object-path", path, "--method", f"{SESSION}.{method}", *argument])
         assert result.returncode != 0 and "org.ntprof1.Error.AccessDenied" in result.stderr, result
-        assert f"belongs to uid {os.getuid()}" in result.stderr, result.stderr
+        assert f"(uid {os.getuid()}); only its owner and root may" in result.stderr, result.stderr
     assert client.get(path, "State") == "recording"
     listed = as_user(service, LIST)
     assert listed.returncode == 0 and path in listed.stdout, listed
