@@ -87,7 +87,7 @@ static int check_nqn(const PeerPolicy *policy, const GPtrArray *configs, const N
 static int no_nqn(const PeerPolicy *policy, const char *name, const char *path, Error *error)
 {
         return error_set(error, NTPROF_ERROR_PEER_REFUSED,
-                         "%s: %s has no HostNQN= in %s: run 'ntprofctl peer confirm %s' there", policy->machine, name, path,
+                         "%s: %s is not confirmed (no HostNQN= in %s): run 'ntprofctl peer confirm %s' there", policy->machine, name, path,
                          name);
 }
 

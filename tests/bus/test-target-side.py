@@ -147,7 +147,7 @@ def what_is_not_granted_is_refused(target: Target) -> None:
     mine = target.peers / "host-a.conf"
     name, message = target.refused(name="host-b")
     assert name == "PeerRefused", (name, message)
-    assert message == f"host-a: host-b has no HostNQN= in {target.peers}/host-b.conf: run 'ntprofctl peer confirm host-b' there"
+    assert message == f"host-a: host-b is not confirmed (no HostNQN= in {target.peers}/host-b.conf): run 'ntprofctl peer confirm host-b' there"
     name, message = target.refused(filters=[(make_replay.SUBSYSNQN, "nqn.host-z", 1)])
     assert name == "PeerRefused" and "nqn.host-z is not host-a's there" in message and str(mine) in message, message
     target.peer("host-c", HostNQN=make_replay.HOSTNQN)
@@ -167,7 +167,7 @@ def what_is_not_granted_is_refused(target: Target) -> None:
     target.open().begin()
     text = target.service.stop()
     assert text.count("ntprofd: Refused host-") == 6, text
-    assert f"Refused host-b (10.0.0.1:4425, {FINGERPRINT}, user alice): host-a: host-b has no HostNQN=" in text, text
+    assert f"Refused host-b (10.0.0.1:4425, {FINGERPRINT}, user alice): host-a: host-b is not confirmed (no HostNQN=" in text, text
     assert "others than its owner may write it" in text, text
 
 

@@ -112,17 +112,17 @@ static void test_nothing_granted(Fixture *f, gconstpointer data)
 {
         g_autofree char *path = g_build_filename(f->folder, "host-a.conf", NULL);
 
-        REFUSED(f, "host-a has no HostNQN= in", path, "run 'ntprofctl peer confirm host-a' there");
+        REFUSED(f, "host-a is not confirmed (no HostNQN= in", path, "run 'ntprofctl peer confirm host-a' there");
         g_free(put(f, "host-a.conf", "Fingerprint=" FINGERPRINT));
-        REFUSED(f, "host-a has no HostNQN= in", path, "run 'ntprofctl peer confirm host-a' there");
+        REFUSED(f, "host-a is not confirmed (no HostNQN= in", path, "run 'ntprofctl peer confirm host-a' there");
         g_free(put(f, "host-a.conf", "Allow=observe"));
-        REFUSED(f, "host-a has no HostNQN= in", path);
+        REFUSED(f, "host-a is not confirmed (no HostNQN= in", path);
         /* what it claims is no grant */
         g_free(put(f, "host-a.conf", "ClaimedHostNQN=nqn.host-a"));
-        REFUSED(f, "host-a has no HostNQN= in", path);
+        REFUSED(f, "host-a is not confirmed (no HostNQN= in", path);
         /* nor what another has */
         g_free(put(f, "host-b.conf", "HostNQN=nqn.host-a"));
-        REFUSED(f, "host-a has no HostNQN= in", path);
+        REFUSED(f, "host-a is not confirmed (no HostNQN= in", path);
 
         g_free(put(f, "host-b.conf", ""));
         g_free(put(f, "host-a.conf", "HostNQN=nqn.host-a"));
@@ -132,7 +132,7 @@ static void test_nothing_granted(Fixture *f, gconstpointer data)
 static void test_no_folder(Fixture *f, gconstpointer data)
 {
         f->policy.folder = "/nonexistent/peers.d";
-        REFUSED(f, "host-a has no HostNQN= in /nonexistent/peers.d/host-a.conf");
+        REFUSED(f, "host-a is not confirmed (no HostNQN= in /nonexistent/peers.d/host-a.conf)");
         g_assert_null(f->problems);
 }
 
