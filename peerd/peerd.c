@@ -5,6 +5,9 @@
 
 #include "pairing.h"
 
+/* A link that is used is noted as often as this. */
+#define USED_USEC (60 * G_USEC_PER_SEC)
+
 /* Beyond, Hello() would be refused as too long. */
 #define TOLD_SUBSYSTEMS_MAX 1024
 
@@ -81,11 +84,21 @@ static void link_met(NpLink *link, gpointer data)
         np_peerd_tell_changed(self);
 }
 
+/* Its end, and a recording that begins or ends over it. */
+static void note_seen(NpPeerd *self, NpLink *link)
+{
+        const NpPeerConfig *peer = np_link_peer(link) ? np_pins_by_name(self->pins, np_link_peer(link)) : NULL;
+
+        if (peer && (!np_link_is_open(link) || g_get_real_time() - peer->last_seen_usec >= USED_USEC))
+                np_seen_note(self->seen, np_link_peer(link), NULL);
+}
+
 static void link_changed(NpLink *link, gpointer data)
 {
         NpPeerd *self = data;
 
         tell_used(self);
+        note_seen(self, link);
         np_peerd_tell_changed(self);
 }
 
@@ -214,12 +227,27 @@ NpPeerd *np_peerd_new(const char *etc_dir, const char *state_dir, GDBusConnectio
         return g_steal_pointer(&self);
 }
 
+/* Links end with the daemon, which tells of none of them. */
+static void note_linked(NpPeerd *self)
+{
+        g_autoptr(GPtrArray) peers = np_pins_list(self->pins);
+
+        for (guint i = 0; i < peers->len; i++) {
+                const char *name = ((const NpPeerConfig *) peers->pdata[i])->name;
+
+                if (np_links_peek(self->links, name))
+                        np_seen_note(self->seen, name, NULL);
+        }
+}
+
 void np_peerd_free(NpPeerd *self)
 {
         if (!self)
                 return;
         self->changed = NULL;
         self->used = NULL;
+        if (self->links)
+                note_linked(self);
         g_clear_pointer(&self->links, np_links_free);
         g_clear_pointer(&self->target, np_target_free);
         g_clear_pointer(&self->invitations, np_invitations_free);

@@ -5,7 +5,8 @@
 typedef struct {
         NpSeen *seen;
         char *peer;
-        char **waiting;                 /* subsystems, NULL: nothing waits */
+        gboolean waits;
+        char **subsystems;              /* that wait, NULL: not told */
         guint timer;
 } Noted;
 
@@ -18,10 +19,11 @@ struct _NpSeen {
 
 static void write_waiting(Noted *n)
 {
-        g_auto(GStrv) subsystems = g_steal_pointer(&n->waiting);
+        g_auto(GStrv) subsystems = g_steal_pointer(&n->subsystems);
 
-        if (subsystems)
+        if (n->waits)
                 np_pins_note_seen(n->seen->pins, n->peer, (const char *const *) subsystems);
+        n->waits = FALSE;
 }
 
 static void noted_free(gpointer data)
@@ -39,7 +41,7 @@ static gboolean on_time(gpointer data)
         Noted *n = data;
         NpSeen *self = n->seen;
 
-        if (!n->waiting) {
+        if (!n->waits) {
                 n->timer = 0;
                 g_hash_table_remove(self->noted, n->peer);
                 return G_SOURCE_REMOVE;
@@ -73,8 +75,11 @@ gboolean np_seen_note(NpSeen *self, const char *peer, const char *const *subsyst
         Noted *n = g_hash_table_lookup(self->noted, peer);
 
         if (n) {
-                g_strfreev(n->waiting);
-                n->waiting = g_strdupv((char **) subsystems);
+                n->waits = TRUE;
+                if (subsystems) {
+                        g_strfreev(n->subsystems);
+                        n->subsystems = g_strdupv((char **) subsystems);
+                }
                 return FALSE;
         }
         n = g_new0(Noted, 1);

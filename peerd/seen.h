@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a peer told of itself in Hello, on its way into a file (np_pins_note_seen()). A peer may say Hello as often as it likes,
- * but it does not make this machine's disk write, and its bus tell, more often than once in NP_SEEN_MSEC: what comes earlier
- * waits, and of several the last is kept.
+ * That a peer was seen, and what it told of itself in Hello, on its way into a file (np_pins_note_seen()). A peer may say
+ * Hello, and connect and go, as often as it likes, but it does not make this machine's disk write, and its bus tell, more often
+ * than once in NP_SEEN_MSEC: what comes earlier waits, and of several the last is kept.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ NpSeen *np_seen_new(NpPins *pins, void (*changed)(gpointer data), gpointer data)
 void np_seen_free(NpSeen *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpSeen, np_seen_free)
 
-/* TRUE: at once. */
+/* TRUE: at once. subsystems: NULL: not told. */
 gboolean np_seen_note(NpSeen *self, const char *peer, const char *const *subsystems);
 
 G_END_DECLS

@@ -247,7 +247,8 @@ static void ntprof_peer_class_init(NtprofPeerClass *class)
         /**
          * NtprofPeer:last-seen-usec: (getter get_last_seen_usec)
          *
-         * CLOCK_REALTIME in us of the last link, 0: never.
+         * CLOCK_REALTIME in us of the last time that a link was made or ended, or a recording over it began or ended (to a
+         * minute); 0: never.
          */
         properties[PROP_LAST_SEEN_USEC] = g_param_spec_uint64("last-seen-usec", NULL, NULL, 0, G_MAXUINT64, 0, flags);
         /**
@@ -402,7 +403,7 @@ guint ntprof_peer_get_streams(NtprofPeer *self)
  * ntprof_peer_get_last_seen_usec: (get-property last-seen-usec)
  * @self: a peer
  *
- * Returns: CLOCK_REALTIME in us of the last link, 0: never
+ * Returns: CLOCK_REALTIME in us of the last time that a link was made, used or ended, 0: never
  */
 guint64 ntprof_peer_get_last_seen_usec(NtprofPeer *self)
 {

@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import tap  # noqa: E402
 from machines import (  # noqa: E402
-    MANAGER, NAME, PEER, ROOT, WRONG_CODE, Gio, GLib, Pair, errors_of, now_usec, peer_path, strangers, wait_peers, wait_until)
+    MANAGER, NAME, PEER, ROOT, WRONG_CODE, Gio, GLib, Machine, Pair, errors_of, now_usec, peer_path, strangers, wait_peers,
+    wait_until)
 
 MINUTE = 60_000_000     # us
 LINE = re.compile(r"ntprof:127\.0\.0\.1:(\d+):(sha256-[0-9a-f]{64}):([0-9A-Z]{4}-[0-9A-Z]{4})-[0-9A-Z]{4}")
@@ -89,6 +90,25 @@ def changes_are_told(pair: Pair) -> None:
     wait_until(disconnected, "the target to tell that the host is gone", 20)
     added = [a for _, m, a in told if m == "InterfacesAdded"]
     assert len(added) == 1 and added[0][0] == peer_path("host-a") and PEER in added[0][1], told
+
+
+def seen(machine: Machine, name: str) -> int:
+    return machine.peers()[name]["LastSeenUSec"]
+
+
+@tap.case
+def the_end_of_a_link_is_when_it_was_seen(pair: Pair) -> None:
+    """Of both: that one's which ends as the link does, and that one's which is left."""
+    pair.pair()
+    wait_until(lambda: pair.target.peers()["host-a"]["Connected"], "the link")
+    time.sleep(1.5)
+    before = now_usec()
+    assert 0 < seen(pair.host, "stor-a") < before and 0 < seen(pair.target, "host-a") < before
+    pair.host.stop()
+    wait_until(lambda: seen(pair.target, "host-a") >= before, "the target to have seen the end", 20)
+    pair.host.start()
+    assert seen(pair.host, "stor-a") >= before
+    assert pair.target.peers()["host-a"]["Subsystems"] == [] and not pair.target.peers()["host-a"]["Connected"]
 
 
 # ---- the line

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import make_replay  # noqa: E402
 import tap  # noqa: E402
-from machines import Pair, strangers, wait_until  # noqa: E402
+from machines import Pair, now_usec, strangers, wait_until  # noqa: E402
 from service import SESSION, Client  # noqa: E402
 
 OFFSET = 987_654_321_000        # ns: the target's clock is ahead by so much
@@ -247,6 +248,28 @@ def works_again(lab: Lab) -> None:
     lab.session()
     report = lab.report()
     assert joined(report) == report["session"]["sampled"] == 6 * RATE and not lost(report), (joined(report), lost(report))
+
+
+@tap.case
+def a_recording_moves_when_a_peer_was_seen(lab: Lab) -> None:
+    """Over a link that is there for longer than a minute."""
+    lab.start(6.0)
+    lab.confirm()
+    time.sleep(1.5)             # what it told as it came has been written by then
+    before = now_usec()
+    sides = ((lab.host, "stor-a"), (lab.target, "host-a"))
+    for machine, name in sides:
+        path = machine.state / "peers.d" / f"{name}.conf"
+        path.with_suffix(".new").write_text(re.sub(r"LastSeen=\d+", f"LastSeen={before - 61_000_000}", path.read_text()))
+        path.with_suffix(".new").rename(path)
+    for machine, name in sides:
+        wait_until(lambda m=machine, n=name: m.peers()[n]["LastSeenUSec"] == before - 61_000_000, "the file to be read")
+    lab.session()
+    lab.recording()
+    for machine, name in sides:
+        wait_until(lambda m=machine, n=name: m.peers()[n]["LastSeenUSec"] >= before, f"{name} to be seen")
+        assert machine.peers()[name]["Connected"], name
+    lab.report()
 
 
 @tap.case

@@ -36,7 +36,8 @@ static void test_often(void)
         g_autoptr(NpSeen) seen = np_seen_new(pins, on_changed, &changes);
         const char *told[] = { "nqn.test:0", NULL };
         GStatBuf before, after;
-        g_autofree char *last = NULL;
+        g_autofree char *last = NULL, *fourth = NULL;
+        gint64 before_usec;
 
         g_assert_true(np_pins_add(pins, "stor-a", A, NULL, NULL, NULL));
         g_assert_true(np_seen_note(seen, "stor-a", told));
@@ -53,6 +54,18 @@ static void test_often(void)
         wait_changed(&changes, 1);
         second = subsystem_of(pins);
         g_assert_cmpstr(second, ==, "nqn.test:100");
+
+        /* That it was seen, without a word on what it exports, takes nothing away: of what is known, or of what waits. */
+        told[0] = "nqn.test:waits";
+        g_assert_false(np_seen_note(seen, "stor-a", told));
+        g_assert_false(np_seen_note(seen, "stor-a", NULL));
+        wait_changed(&changes, 2);
+        g_assert_false(np_seen_note(seen, "stor-a", NULL));
+        before_usec = np_pins_by_name(pins, "stor-a")->last_seen_usec;
+        wait_changed(&changes, 3);
+        g_assert_cmpint(np_pins_by_name(pins, "stor-a")->last_seen_usec, >, before_usec);
+        fourth = subsystem_of(pins);
+        g_assert_cmpstr(fourth, ==, "nqn.test:waits");
 
         /* What still waits at the end is not lost. */
         told[0] = "nqn.test:last";
