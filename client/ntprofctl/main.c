@@ -64,7 +64,7 @@ int main(int argc, char *argv[])
 
         status = parse_program_options(&call, &args);
         if (status < 0 && args[0] && verbs_is_group(args[0]) && is_help(args[1]))
-                status = verb_help(&call);
+                status = verb_help_group(args[0]);
         if (status < 0) {
                 call.verb = verbs_find(&args, &error);
                 if (call.verb) {

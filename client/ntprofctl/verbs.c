@@ -113,11 +113,13 @@ const Verb *verbs_find(char ***args, GError **error)
         return verb;
 }
 
-char *verbs_help(void)
+char *verbs_help(const char *group)
 {
         GString *text = g_string_new("Verbs:\n");
 
         for (gsize i = 0; i < n_verbs; i++) {
+                if (group && g_strcmp0(verbs[i].group, group) != 0)
+                        continue;
                 g_autofree char *name = verb_full_name(&verbs[i]);
                 g_string_append_printf(text, "  %-19s %s\n", name, verbs[i].summary);
         }

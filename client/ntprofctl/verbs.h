@@ -32,8 +32,8 @@ gboolean verbs_is_group(const char *name);
 /* "session start" */
 char *verb_full_name(const Verb *verb);
 
-/* All verbs, for --help. */
-char *verbs_help(void);
+/* The verbs of a group, NULL: all, for --help. */
+char *verbs_help(const char *group);
 
 /* Parses the verb's options out of call->args; what remains are min to max arguments (max -1: any number). Options of the
  * program (--bus, --help) are understood here too. Returns -1 to go on, or an exit status when there is nothing more to do. */
@@ -66,3 +66,5 @@ int verb_peer_show_identity(Invocation *call);
 int verb_report(Invocation *call);
 int verb_check(Invocation *call);
 int verb_help(Invocation *call);
+/* What a group's verbs are, and how they go together. */
+int verb_help_group(const char *group);

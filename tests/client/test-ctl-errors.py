@@ -139,8 +139,14 @@ def help_needs_no_daemon(_service: Service) -> None:
     program = run(None, "--help", env=env).stdout
     for words in ("session start", "session remove", "report", "check", "Exit status:", "   20  no service\n", "  130  "):
         assert words in program, (words, program)
-    for arguments in (["help"], ["help", "session"], ["session", "--help"], ["-h"]):
+    for arguments in (["help"], ["-h"]):
         assert run(None, *arguments, env=env).stdout == program
+    for group, other, words in (("session", "peer invite", "--detach"),
+                                ("peer", "session start", "target# ntprofctl peer invite")):
+        text = run(None, group, "--help", env=env).stdout
+        assert text.startswith(f"Usage: ntprofctl {group} VERB") and words in text and f"\n  {group} show " in text, text
+        assert f"\n  {other} " not in text and max(map(len, text.splitlines())) <= 80, text
+        assert run(None, "help", group, env=env).stdout == text
     for verb in (["session", "start"], ["session", "list"], ["session", "show"], ["session", "stop"], ["session", "cancel"],
                  ["session", "remove"], ["report"], ["check"]):
         text = run(None, *verb, "--help", env=env).stdout

@@ -41,7 +41,7 @@ static void test_find(void)
 /* Each verb of the table can be reached by its name, and says what it does in one line of 80 columns. */
 static void test_table(void)
 {
-        g_autofree char *help = verbs_help();
+        g_autofree char *help = verbs_help(NULL);
 
         for (gsize i = 0; i < n_verbs; i++) {
                 g_autofree char *name = verb_full_name(&verbs[i]);
@@ -58,6 +58,16 @@ static void test_table(void)
         g_auto(GStrv) lines = g_strsplit(help, "\n", -1);
         for (char **line = lines; *line; line++)
                 g_assert_cmpuint(strlen(*line), <=, 80);
+}
+
+static void test_group(void)
+{
+        g_autofree char *help = verbs_help("peer");
+
+        for (gsize i = 0; i < n_verbs; i++) {
+                g_autofree char *name = verb_full_name(&verbs[i]), *row = g_strdup_printf("\n  %s ", name);
+                g_assert_true((strstr(help, row) != NULL) == (g_strcmp0(verbs[i].group, "peer") == 0));
+        }
 }
 
 static void test_unknown(void)
@@ -94,6 +104,7 @@ int main(int argc, char *argv[])
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/verbs/find", test_find);
         g_test_add_func("/verbs/table", test_table);
+        g_test_add_func("/verbs/group", test_group);
         g_test_add_func("/verbs/unknown", test_unknown);
         return g_test_run();
 }
