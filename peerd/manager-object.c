@@ -62,7 +62,8 @@ static void on_joined(GObject *source, GAsyncResult *result, gpointer data)
         NpManagerObject *self = call->object;
         g_autoptr(GError) error = NULL;
         gboolean confirmed;
-        g_autofree char *name = np_pairing_join_finish(self->peerd, result, &confirmed, &error), *path = NULL;
+        g_autofree char *name_there = NULL, *path = NULL;
+        g_autofree char *name = np_pairing_join_finish(self->peerd, result, &confirmed, &name_there, &error);
 
         if (!name) {
                 np_error_return(call->invocation, g_steal_pointer(&error));
@@ -70,7 +71,7 @@ static void on_joined(GObject *source, GAsyncResult *result, gpointer data)
         }
         path = np_peer_object_path(name);
         np_peer_objects_sync(self->peers);      /* the caller looks there next */
-        np_dbus_peer_manager_complete_join(self->skeleton, call->invocation, path, confirmed);
+        np_dbus_peer_manager_complete_join(self->skeleton, call->invocation, path, confirmed, name_there);
 }
 
 static void join_allowed(GDBusMethodInvocation *invocation, gpointer data)

@@ -167,12 +167,14 @@ typedef struct {
         NpLine *line;
         char *name;
         gboolean confirmed;
+        char *name_there;       /* NULL: not told */
 } Join;
 
 static void join_free(Join *j)
 {
         np_line_free(j->line);
         g_free(j->name);
+        g_free(j->name_there);
         g_free(j);
 }
 
@@ -232,6 +234,9 @@ static void on_joined(GObject *source, GAsyncResult *result, gpointer data)
                 return;
         }
         (void) g_variant_lookup(its_facts, "confirmed", "b", &j->confirmed);
+        /* Of another machine, and to be pasted into a root's shell. */
+        if (g_variant_lookup(its_facts, "name", "s", &j->name_there) && !np_peer_name_valid(j->name_there))
+                g_clear_pointer(&j->name_there, g_free);
         if (!j->name) {
                 const char *machine = NULL;
 
@@ -287,10 +292,11 @@ void np_pairing_join_async(NpPeerd *peerd, const char *line, const char *name, G
                 np_target_describe_async(peerd->target, on_own_facts, g_steal_pointer(&task));
 }
 
-char *np_pairing_join_finish(NpPeerd *peerd, GAsyncResult *result, gboolean *confirmed, GError **error)
+char *np_pairing_join_finish(NpPeerd *peerd, GAsyncResult *result, gboolean *confirmed, char **name_there, GError **error)
 {
         Join *j = g_task_get_task_data(G_TASK(result));
 
         *confirmed = j->confirmed;
+        *name_there = g_strdup(j->name_there ?: "");
         return g_task_propagate_pointer(G_TASK(result), error);
 }

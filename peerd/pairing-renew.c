@@ -196,6 +196,7 @@ GVariant *np_pairing_renew_finish(NpPeerd *peerd, GAsyncResult *result, GError *
 typedef struct {
         NpPeerd *peerd;
         char *name;
+        gboolean told;
         NpTimeLimit limit;
 } Forgetting;
 
@@ -226,7 +227,8 @@ static void on_forgotten(GObject *source, GAsyncResult *result, gpointer data)
         Forgetting *f = g_task_get_task_data(task);
         g_autoptr(GError) error = NULL;
 
-        if (!np_link_forget_finish(NP_LINK(source), result, &error))
+        f->told = np_link_forget_finish(NP_LINK(source), result, &error);
+        if (!f->told)
                 g_message("%s: could not be told that it is forgotten: %s", f->name, error->message);
         forget_end(task);
 }
@@ -264,7 +266,10 @@ void np_pairing_forget_async(NpPeerd *peerd, const char *name, GAsyncReadyCallba
         np_links_get_async(peerd->links, name, f->limit.cancellable, on_forget_reached, g_steal_pointer(&task));
 }
 
-gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, GError **error)
+gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, gboolean *told, GError **error)
 {
+        const Forgetting *f = g_task_get_task_data(G_TASK(result));
+
+        *told = f && f->told;           /* NULL: it was not to be forgotten */
         return g_task_propagate_boolean(G_TASK(result), error);
 }

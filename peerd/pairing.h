@@ -16,17 +16,18 @@ void np_pairing_invite_async(NpPeerd *peerd, guint64 expires_usec, const char *n
                              GAsyncReadyCallback callback, gpointer data);
 char *np_pairing_invite_finish(NpPeerd *peerd, GAsyncResult *result, gint64 *expires_usec, GError **error);
 
-/* PeerManager.Join(). name: may be NULL. Returns the peer's name; when the link works, it has told its subsystems by then. */
+/* PeerManager.Join(). name: may be NULL. Returns the peer's name; when the link works, it has told its subsystems by then.
+ * name_there: what this machine is called there, "": not told. */
 void np_pairing_join_async(NpPeerd *peerd, const char *line, const char *name, GAsyncReadyCallback callback, gpointer data);
-char *np_pairing_join_finish(NpPeerd *peerd, GAsyncResult *result, gboolean *confirmed, GError **error);
+char *np_pairing_join_finish(NpPeerd *peerd, GAsyncResult *result, gboolean *confirmed, char **name_there, GError **error);
 
 /* PeerManager.Renew(): a(ss), a full reference. */
 void np_pairing_renew_async(NpPeerd *peerd, GAsyncReadyCallback callback, gpointer data);
 GVariant *np_pairing_renew_finish(NpPeerd *peerd, GAsyncResult *result, GError **error);
 
-/* Peer.Forget() */
+/* Peer.Forget(). told: the other machine knows. */
 void np_pairing_forget_async(NpPeerd *peerd, const char *name, GAsyncReadyCallback callback, gpointer data);
-gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, GError **error);
+gboolean np_pairing_forget_finish(NpPeerd *peerd, GAsyncResult *result, gboolean *told, GError **error);
 
 /* ---- of another machine ---- */
 

@@ -107,13 +107,14 @@ static void on_forgotten(GObject *source, GAsyncResult *result, gpointer data)
 {
         g_autoptr(Call) call = data;
         g_autoptr(GError) error = NULL;
+        gboolean told;
 
-        if (!np_pairing_forget_finish(call->objects->peerd, result, &error)) {
+        if (!np_pairing_forget_finish(call->objects->peerd, result, &told, &error)) {
                 np_error_return(call->invocation, g_steal_pointer(&error));
                 return;
         }
         np_peer_objects_sync(call->objects);
-        np_dbus_peer_complete_forget(call->skeleton, call->invocation);
+        np_dbus_peer_complete_forget(call->skeleton, call->invocation, told);
 }
 
 static void forget_allowed(GDBusMethodInvocation *invocation, gpointer data)
@@ -141,6 +142,7 @@ static const char *origin_word(NpOrigin origin)
 static void set_properties(NpPeerObjects *self, NpDBusPeer *skeleton, const NpPeerConfig *peer)
 {
         NpLink *link = np_links_peek(self->peerd->links, peer->name);
+        g_autofree char *rate = np_peer_config_sample_rate(peer);
 
         np_dbus_peer_set_name(skeleton, peer->name);
         np_dbus_peer_set_fingerprint(skeleton, peer->fingerprint);
@@ -148,6 +150,8 @@ static void set_properties(NpPeerObjects *self, NpDBusPeer *skeleton, const NpPe
         np_dbus_peer_set_claimed_host_nqns(skeleton, (const char *const *) peer->claimed_host_nqns);
         np_dbus_peer_set_host_nqns(skeleton, (const char *const *) peer->host_nqns);
         np_dbus_peer_set_allow(skeleton, peer->allow == NP_PEER_ALLOW_OBSERVE ? "observe" : "none");
+        np_dbus_peer_set_max_sample_rate(skeleton, rate);
+        np_dbus_peer_set_max_session_usec(skeleton, peer->max_session_sec * G_USEC_PER_SEC);
         np_dbus_peer_set_subsystems(skeleton, (const char *const *) peer->subsystems);
         np_dbus_peer_set_last_seen_usec(skeleton, peer->last_seen_usec);
         np_dbus_peer_set_connected(skeleton, link && np_link_is_open(link));

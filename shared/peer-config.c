@@ -170,12 +170,18 @@ static const char *set_rate(NpPeerConfig *config, const char *value)
         return NULL;
 }
 
-static char *get_rate(const NpPeerConfig *config)
+char *np_peer_config_sample_rate(const NpPeerConfig *config)
 {
         /* 0 is no rate, and written as what the check of the whole refuses */
         if (config->max_threshold == G_MAXUINT32)
-                return NULL;
-        return g_strdup_printf("1/%" G_GUINT64_FORMAT, config->max_threshold ? HASHES / config->max_threshold : 0);
+                return g_strdup("all");
+        return g_strdup_printf("1/%" G_GUINT64_FORMAT,
+                               config->max_threshold ? MIN(HASHES / config->max_threshold, G_MAXUINT32) : 0);
+}
+
+static char *get_rate(const NpPeerConfig *config)
+{
+        return config->max_threshold == G_MAXUINT32 ? NULL : np_peer_config_sample_rate(config);
 }
 
 static const char *set_session(NpPeerConfig *config, const char *value)

@@ -49,6 +49,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPeerConfig, np_peer_config_free)
 NpPeerConfig *np_peer_config_load(const char *path, GError **error);
 /* One key as a line KEY=VALUE of a file would set it; the error names the value, and what it must be. */
 gboolean np_peer_config_set(NpPeerConfig *config, const char *key, const char *value, GError **error);
+/* "all" or "1/N": of max_threshold. */
+char *np_peer_config_sample_rate(const NpPeerConfig *config);
 /* Atomic, mode 0644; creates the folder (0755). Only what is set is written, and nothing that could not be read again. */
 gboolean np_peer_config_save(const NpPeerConfig *config, const char *folder, GError **error);
 

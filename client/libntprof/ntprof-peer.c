@@ -35,6 +35,8 @@ enum {
         PROP_CLAIMED_HOST_NQNS,
         PROP_HOST_NQNS,
         PROP_ALLOW,
+        PROP_MAX_SAMPLE_RATE,
+        PROP_MAX_SESSION_USEC,
         PROP_SUBSYSTEMS,
         PROP_CONNECTED,
         PROP_STREAMS,
@@ -56,6 +58,8 @@ static const struct {
         [PROP_CLAIMED_HOST_NQNS] = { "ClaimedHostNqns", "as", "claimed-host-nqns" },
         [PROP_HOST_NQNS]         = { "HostNqns", "as", "host-nqns" },
         [PROP_ALLOW]             = { "Allow", "s", "allow" },
+        [PROP_MAX_SAMPLE_RATE]   = { "MaxSampleRate", "s", "max-sample-rate" },
+        [PROP_MAX_SESSION_USEC]  = { "MaxSessionUSec", "t", "max-session-usec" },
         [PROP_SUBSYSTEMS]        = { "Subsystems", "as", "subsystems" },
         [PROP_CONNECTED]         = { "Connected", "b", "connected" },
         [PROP_STREAMS]           = { "Streams", "u", "streams" },
@@ -149,6 +153,11 @@ static const char *get_string(NtprofPeer *self, int i)
         return self->values[i] ? g_variant_get_string(self->values[i], NULL) : "";
 }
 
+static guint64 get_uint64(NtprofPeer *self, int i)
+{
+        return self->values[i] ? g_variant_get_uint64(self->values[i]) : 0;
+}
+
 static const char *const *get_list(NtprofPeer *self, int i)
 {
         return (const char *const *) self->lists[i];
@@ -166,12 +175,12 @@ static void ntprof_peer_get_property(GObject *object, guint id, GValue *value, G
                 g_value_set_boolean(value, ntprof_peer_get_connected(self));
         else if (id == PROP_STREAMS)
                 g_value_set_uint(value, ntprof_peer_get_streams(self));
-        else if (id == PROP_LAST_SEEN_USEC)
-                g_value_set_uint64(value, ntprof_peer_get_last_seen_usec(self));
         else if (id > PROP_0 && id < N_MIRRORED && g_str_equal(mirrored[id].type, "s"))
                 g_value_set_string(value, get_string(self, (int) id));
         else if (id > PROP_0 && id < N_MIRRORED && g_str_equal(mirrored[id].type, "as"))
                 g_value_set_boxed(value, get_list(self, (int) id));
+        else if (id > PROP_0 && id < N_MIRRORED && g_str_equal(mirrored[id].type, "t"))
+                g_value_set_uint64(value, get_uint64(self, (int) id));
         else
                 G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
 }
@@ -226,6 +235,19 @@ static void ntprof_peer_class_init(NtprofPeerClass *class)
          * What it may do on this machine: "observe" or "none".
          */
         properties[PROP_ALLOW] = g_param_spec_string("allow", NULL, NULL, "", flags);
+        /**
+         * NtprofPeer:max-sample-rate: (getter get_max_sample_rate)
+         *
+         * At most so many of its commands are sampled on this machine: "all" or "1/N".
+         */
+        properties[PROP_MAX_SAMPLE_RATE] = g_param_spec_string("max-sample-rate", NULL, NULL, "", flags);
+        /**
+         * NtprofPeer:max-session-usec: (getter get_max_session_usec)
+         *
+         * us after which a recording for it ends on this machine, 0: no limit.
+         */
+        properties[PROP_MAX_SESSION_USEC] =
+                g_param_spec_uint64("max-session-usec", NULL, NULL, 0, G_MAXUINT64, 0, flags);
         /**
          * NtprofPeer:subsystems: (getter get_subsystems)
          *
@@ -364,6 +386,30 @@ const char *ntprof_peer_get_allow(NtprofPeer *self)
 }
 
 /**
+ * ntprof_peer_get_max_sample_rate: (get-property max-sample-rate)
+ * @self: a peer
+ *
+ * Returns: at most so many of its commands are sampled on this machine: "all" or "1/N"
+ */
+const char *ntprof_peer_get_max_sample_rate(NtprofPeer *self)
+{
+        g_return_val_if_fail(NTPROF_IS_PEER(self), NULL);
+        return get_string(self, PROP_MAX_SAMPLE_RATE);
+}
+
+/**
+ * ntprof_peer_get_max_session_usec: (get-property max-session-usec)
+ * @self: a peer
+ *
+ * Returns: us after which a recording for it ends on this machine, 0: no limit
+ */
+guint64 ntprof_peer_get_max_session_usec(NtprofPeer *self)
+{
+        g_return_val_if_fail(NTPROF_IS_PEER(self), 0);
+        return get_uint64(self, PROP_MAX_SESSION_USEC);
+}
+
+/**
  * ntprof_peer_get_subsystems: (get-property subsystems)
  * @self: a peer
  *
@@ -408,7 +454,7 @@ guint ntprof_peer_get_streams(NtprofPeer *self)
 guint64 ntprof_peer_get_last_seen_usec(NtprofPeer *self)
 {
         g_return_val_if_fail(NTPROF_IS_PEER(self), 0);
-        return self->values[PROP_LAST_SEEN_USEC] ? g_variant_get_uint64(self->values[PROP_LAST_SEEN_USEC]) : 0;
+        return get_uint64(self, PROP_LAST_SEEN_USEC);
 }
 
 /**
@@ -505,9 +551,10 @@ NtprofPeerAnswer *ntprof_peer_test_sync(NtprofPeer *self, GCancellable *cancella
 static void on_forgotten(GObject *source, GAsyncResult *result, gpointer user_data)
 {
         g_autoptr(GTask) task = user_data;
+        gboolean *told = g_task_get_task_data(task);
         g_autoptr(GError) error = NULL;
 
-        if (np_dbus_peer_call_forget_finish(NP_DBUS_PEER(source), result, &error)) {
+        if (np_dbus_peer_call_forget_finish(NP_DBUS_PEER(source), told, result, &error)) {
                 g_task_return_boolean(task, TRUE);
                 return;
         }
@@ -531,6 +578,7 @@ void ntprof_peer_forget(NtprofPeer *self, GCancellable *cancellable, GAsyncReady
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_peer_forget);
+        g_task_set_task_data(task, g_new0(gboolean, 1), g_free);
         np_dbus_peer_call_forget(self->proxy, cancellable, on_forgotten, task);
 }
 
@@ -538,21 +586,26 @@ void ntprof_peer_forget(NtprofPeer *self, GCancellable *cancellable, GAsyncReady
  * ntprof_peer_forget_finish:
  * @self: a peer
  * @result: as given to the callback
+ * @told: (out) (optional): whether the other machine knows; else this machine is to be forgotten there, too
  * @error: return location
  *
  * Returns: %TRUE when it is forgotten; else @error is set: %NTPROF_ERROR_ACCESS_DENIED (also for a peer that a file of
  *   `/etc/ntprof/peers.d` fixes: the message names it), %NTPROF_ERROR_NO_PEER when it was forgotten meanwhile,
  *   %NTPROF_ERROR_SERVICE_GONE
  */
-gboolean ntprof_peer_forget_finish(NtprofPeer *self, GAsyncResult *result, GError **error)
+gboolean ntprof_peer_forget_finish(NtprofPeer *self, GAsyncResult *result, gboolean *told, GError **error)
 {
         g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
+
+        if (told)
+                *told = *(gboolean *) g_task_get_task_data(G_TASK(result));
         return g_task_propagate_boolean(G_TASK(result), error);
 }
 
 /**
  * ntprof_peer_forget_sync:
  * @self: a peer
+ * @told: (out) (optional): as of [method@Peer.forget_finish]
  * @cancellable: (nullable): a cancellable
  * @error: return location
  *
@@ -560,12 +613,12 @@ gboolean ntprof_peer_forget_finish(NtprofPeer *self, GAsyncResult *result, GErro
  *
  * Returns: as [method@Peer.forget_finish]
  */
-gboolean ntprof_peer_forget_sync(NtprofPeer *self, GCancellable *cancellable, GError **error)
+gboolean ntprof_peer_forget_sync(NtprofPeer *self, gboolean *told, GCancellable *cancellable, GError **error)
 {
         g_autoptr(GError) local_error = NULL;
 
         g_return_val_if_fail(NTPROF_IS_PEER(self), FALSE);
-        if (np_dbus_peer_call_forget_sync(self->proxy, cancellable, &local_error))
+        if (np_dbus_peer_call_forget_sync(self->proxy, told, cancellable, &local_error))
                 return TRUE;
         localize(self, &local_error);
         g_propagate_error(error, g_steal_pointer(&local_error));

@@ -18,6 +18,8 @@ const char *ntprof_peer_get_origin(NtprofPeer *self);
 const char *const *ntprof_peer_get_claimed_host_nqns(NtprofPeer *self);
 const char *const *ntprof_peer_get_host_nqns(NtprofPeer *self);
 const char *ntprof_peer_get_allow(NtprofPeer *self);
+const char *ntprof_peer_get_max_sample_rate(NtprofPeer *self);
+guint64 ntprof_peer_get_max_session_usec(NtprofPeer *self);
 const char *const *ntprof_peer_get_subsystems(NtprofPeer *self);
 gboolean ntprof_peer_get_connected(NtprofPeer *self);
 guint ntprof_peer_get_streams(NtprofPeer *self);
@@ -29,7 +31,7 @@ NtprofPeerAnswer *ntprof_peer_test_finish(NtprofPeer *self, GAsyncResult *result
 NtprofPeerAnswer *ntprof_peer_test_sync(NtprofPeer *self, GCancellable *cancellable, GError **error);
 
 void ntprof_peer_forget(NtprofPeer *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
-gboolean ntprof_peer_forget_finish(NtprofPeer *self, GAsyncResult *result, GError **error);
-gboolean ntprof_peer_forget_sync(NtprofPeer *self, GCancellable *cancellable, GError **error);
+gboolean ntprof_peer_forget_finish(NtprofPeer *self, GAsyncResult *result, gboolean *told, GError **error);
+gboolean ntprof_peer_forget_sync(NtprofPeer *self, gboolean *told, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

@@ -35,9 +35,10 @@ char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *ex
 
 void ntprof_peers_join(NtprofPeers *self, const char *line, GVariant *options, GCancellable *cancellable,
                        GAsyncReadyCallback callback, gpointer user_data);
-NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gboolean *confirmed, GError **error);
+NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gboolean *confirmed, char **name_there,
+                                     GError **error);
 NtprofPeer *ntprof_peers_join_sync(NtprofPeers *self, const char *line, GVariant *options, gboolean *confirmed,
-                                   GCancellable *cancellable, GError **error);
+                                   char **name_there, GCancellable *cancellable, GError **error);
 
 void ntprof_peers_renew(NtprofPeers *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 GVariant *ntprof_peers_renew_finish(NtprofPeers *self, GAsyncResult *result, GError **error);

@@ -122,6 +122,18 @@ char *ntprof_peers_invite_sync(NtprofPeers *self, GVariant *options, guint64 *ex
 
 /* ---- join ---- */
 
+/* Besides the peer. */
+typedef struct {
+        gboolean confirmed;
+        char *name_there;
+} Joined;
+
+static void joined_free(Joined *joined)
+{
+        g_free(joined->name_there);
+        g_free(joined);
+}
+
 /* A proxy is made also for an object that is gone meanwhile; it then has no properties. */
 static NtprofPeer *adopt_new(NtprofPeers *self, NpDBusPeer *proxy, GError **error)
 {
@@ -153,11 +165,12 @@ static void join_have_path(GObject *source, GAsyncResult *result, gpointer user_
 {
         g_autoptr(GTask) task = user_data;
         NtprofPeers *self = g_task_get_source_object(task);
-        gboolean *confirmed = g_task_get_task_data(task);
+        Joined *joined = g_task_get_task_data(task);
         g_autoptr(GError) error = NULL;
         g_autofree char *path = NULL;
 
-        if (!np_dbus_peer_manager_call_join_finish(NP_DBUS_PEER_MANAGER(source), &path, confirmed, result, &error)) {
+        if (!np_dbus_peer_manager_call_join_finish(NP_DBUS_PEER_MANAGER(source), &path, &joined->confirmed, &joined->name_there,
+                                                   result, &error)) {
                 localize(self, &error);
                 g_task_return_error(task, g_steal_pointer(&error));
                 return;
@@ -193,7 +206,7 @@ void ntprof_peers_join(NtprofPeers *self, const char *line, GVariant *options, G
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_peers_join);
-        g_task_set_task_data(task, g_new0(gboolean, 1), g_free);
+        g_task_set_task_data(task, g_new0(Joined, 1), (GDestroyNotify) joined_free);
         np_dbus_peer_manager_call_join(self->service, line, or_no_options(options), cancellable, join_have_path, task);
 }
 
@@ -202,20 +215,27 @@ void ntprof_peers_join(NtprofPeers *self, const char *line, GVariant *options, G
  * @self: the peers
  * @result: as given to the callback
  * @confirmed: (out) (optional): whether the other side's administrator has fixed this machine's host NQN already; else it
- *   is to be confirmed there ("ntprofctl peer confirm") before anything is recorded
+ *   is to be confirmed there ("ntprofctl peer confirm NAME_THERE") before anything is recorded
+ * @name_there: (out) (optional) (transfer full) (nullable): what this machine is called there, "" when it did not tell
  * @error: return location
  *
  * Returns: (transfer full): the other machine; %NULL with @error set: %NTPROF_ERROR_INVITATION_INVALID,
  *   %NTPROF_ERROR_PEER_UNREACHABLE, %NTPROF_ERROR_PEER_VERSION, %NTPROF_ERROR_PEER_EXISTS, %NTPROF_ERROR_INVALID_OPTION,
  *   %NTPROF_ERROR_ACCESS_DENIED, %NTPROF_ERROR_SERVICE_GONE
  */
-NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gboolean *confirmed, GError **error)
+NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gboolean *confirmed, char **name_there,
+                                     GError **error)
 {
         g_return_val_if_fail(g_task_is_valid(result, self), NULL);
 
+        const Joined *joined = g_task_get_task_data(G_TASK(result));
+        NtprofPeer *peer = g_task_propagate_pointer(G_TASK(result), error);
+
         if (confirmed)
-                *confirmed = *(gboolean *) g_task_get_task_data(G_TASK(result));
-        return g_task_propagate_pointer(G_TASK(result), error);
+                *confirmed = joined->confirmed;
+        if (name_there)
+                *name_there = peer ? g_strdup(joined->name_there) : NULL;
+        return peer;
 }
 
 /**
@@ -224,6 +244,7 @@ NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gb
  * @line: as for [method@Peers.join]
  * @options: (nullable): as for [method@Peers.join]
  * @confirmed: (out) (optional): as of [method@Peers.join_finish]
+ * @name_there: (out) (optional) (transfer full) (nullable): as of [method@Peers.join_finish]
  * @cancellable: (nullable): cancels the waiting; the machines may be paired all the same
  * @error: return location
  *
@@ -232,22 +253,29 @@ NtprofPeer *ntprof_peers_join_finish(NtprofPeers *self, GAsyncResult *result, gb
  * Returns: (transfer full): as [method@Peers.join_finish]
  */
 NtprofPeer *ntprof_peers_join_sync(NtprofPeers *self, const char *line, GVariant *options, gboolean *confirmed,
-                                   GCancellable *cancellable, GError **error)
+                                   char **name_there, GCancellable *cancellable, GError **error)
 {
         g_autoptr(GError) local_error = NULL;
         g_autoptr(NpDBusPeer) proxy = NULL;
-        g_autofree char *path = NULL;
+        g_autofree char *path = NULL, *name = NULL;
+        NtprofPeer *peer;
 
         g_return_val_if_fail(NTPROF_IS_PEERS(self), NULL);
         g_return_val_if_fail(line, NULL);
 
-        if (!np_dbus_peer_manager_call_join_sync(self->service, line, or_no_options(options), &path, confirmed, cancellable,
-                                                 &local_error))
+        if (name_there)
+                *name_there = NULL;
+        if (!np_dbus_peer_manager_call_join_sync(self->service, line, or_no_options(options), &path, confirmed, &name,
+                                                 cancellable, &local_error))
                 goto fail;
         proxy = np_dbus_peer_proxy_new_sync(self->connection, G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START, NP_PEERS_BUS_NAME, path,
                                             cancellable, &local_error);
-        if (proxy)
-                return adopt_new(self, proxy, error);
+        if (proxy) {
+                peer = adopt_new(self, proxy, error);
+                if (peer && name_there)
+                        *name_there = g_steal_pointer(&name);
+                return peer;
+        }
 fail:
         localize(self, &local_error);
         g_propagate_error(error, g_steal_pointer(&local_error));

@@ -12,6 +12,8 @@ static void add_peer(JsonBuilder *builder, NtprofPeer *peer)
         json_add_strings(builder, "claimed_host_nqns", ntprof_peer_get_claimed_host_nqns(peer));
         json_add_strings(builder, "host_nqns", ntprof_peer_get_host_nqns(peer));
         json_add_string(builder, "allow", ntprof_peer_get_allow(peer));
+        json_add_string(builder, "max_sample_rate", ntprof_peer_get_max_sample_rate(peer));
+        json_add_number(builder, "max_session_usec", ntprof_peer_get_max_session_usec(peer));
         json_add_strings(builder, "subsystems", ntprof_peer_get_subsystems(peer));
         json_add_boolean(builder, "connected", ntprof_peer_get_connected(peer));
         json_add_number(builder, "streams", ntprof_peer_get_streams(peer));

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "duration.h"
 #include "output.h"
 #include "table.h"
 #include "when.h"
@@ -10,6 +11,23 @@
 gboolean peer_is_unconfirmed(NtprofPeer *peer)
 {
         return ntprof_peer_get_claimed_host_nqns(peer)[0] && !ntprof_peer_get_host_nqns(peer)[0];
+}
+
+char *peer_limits(const char *max_sample_rate, guint64 max_session_usec)
+{
+        g_autoptr(GStrvBuilder) parts = g_strv_builder_new();
+
+        if (*max_sample_rate && !g_str_equal(max_sample_rate, "all")) {
+                g_autofree char *rate = g_strdup_printf("at most %s of the commands", max_sample_rate);
+                g_strv_builder_add(parts, rate);
+        }
+        if (max_session_usec > 0) {
+                g_autofree char *span = duration_format(max_session_usec);
+                g_autofree char *session = g_strdup_printf("at most %s a recording", span);
+                g_strv_builder_add(parts, session);
+        }
+        g_auto(GStrv) all = g_strv_builder_end(parts);
+        return all[0] ? g_strjoinv(", ", all) : NULL;
 }
 
 static const char *link_state(NtprofPeer *peer)
@@ -73,6 +91,7 @@ char *render_peer(NtprofPeer *peer)
         const guint streams = ntprof_peer_get_streams(peer);
         const guint64 seen = ntprof_peer_get_last_seen_usec(peer);
         g_autofree char *name = output_sanitize(ntprof_peer_get_name(peer));
+        g_autofree char *limits = peer_limits(ntprof_peer_get_max_sample_rate(peer), ntprof_peer_get_max_session_usec(peer));
 
         g_string_append_printf(text, "%speer %s%s\n", output_style(STDOUT_FILENO, STYLE_BOLD), name,
                                output_style(STDOUT_FILENO, STYLE_NONE));
@@ -89,6 +108,8 @@ char *render_peer(NtprofPeer *peer)
         } else
                 output_row(text, "seen", "never");
         output_row(text, "allow", "%s", ntprof_peer_get_allow(peer));
+        if (limits)
+                output_row(text, "limits", "%s", limits);
         add_list(text, "host NQNs", ntprof_peer_get_host_nqns(peer));
         if (*claimed)
                 add_list(text, "claims", claimed);

@@ -5,6 +5,8 @@
 
 #include "output.h"
 #include "peer-grant.h"
+#include "render-peer.h"
+#include "shared/peer-config.h"
 #include "usage.h"
 #include "verbs.h"
 
@@ -57,6 +59,19 @@ static gboolean take_claimed(NtprofPeer *peer, gboolean yes, PeerGrant *grant, G
         return peer_grant_check(name, grant, error) && peer_grant_possible(name, grant, error) && (yes || ask(peer, error));
 }
 
+/* Of the file, so that those of before are told, too. */
+static void tell_limits(const char *path)
+{
+        g_autoptr(NpPeerConfig) config = np_peer_config_load(path, NULL);
+
+        if (!config || config->allow == NP_PEER_ALLOW_NONE)
+                return;
+        g_autofree char *rate = np_peer_config_sample_rate(config);
+        g_autofree char *limits = peer_limits(rate, config->max_session_sec * G_USEC_PER_SEC);
+        if (limits)
+                output_printf("Limits: %s.\n", limits);
+}
+
 int verb_peer_confirm(Invocation *call)
 {
         g_auto(PeerGrant) grant = PEER_GRANT_NONE;
@@ -90,5 +105,6 @@ int verb_peer_confirm(Invocation *call)
                 return verb_fail(call, error);
         g_autofree char *granted = peer_grant_describe(name, &grant, path);
         output_write(granted);
+        tell_limits(path);
         return 0;
 }

@@ -39,7 +39,18 @@ static void tell_exports(GString *text, const char *const *subsystems)
                 g_string_append(text, ", and this machine uses none of them.");
 }
 
-static void tell(NtprofPeer *peer, gboolean confirmed)
+/* As it can be pasted there. */
+static void tell_confirm(const char *target, const char *name_there)
+{
+        const gboolean known = name_there && *name_there;
+        g_autofree char *clean = output_sanitize(known ? name_there : "NAME");
+
+        output_printf("Not confirmed yet: on %s, run 'ntprofctl peer confirm %s' (as root%s).\n"
+                      "Until then nothing is recorded there.\n",
+                      target, clean, known ? "" : "; 'ntprofctl peer list' there has the NAME");
+}
+
+static void tell(NtprofPeer *peer, gboolean confirmed, const char *name_there)
 {
         const char *const *subsystems = ntprof_peer_get_subsystems(peer);
         g_autoptr(NtprofPeerAnswer) answer = NULL;
@@ -58,14 +69,12 @@ static void tell(NtprofPeer *peer, gboolean confirmed)
         if (error)
                 output_error("paired, but %s", error->message);
         if (!confirmed)
-                output_printf("Its administrator must still confirm this machine's host NQN, there:  "
-                              "ntprofctl peer confirm NAME\n"
-                              "(as root; 'ntprofctl peer list' has the NAME). Until then nothing is recorded there.\n");
+                tell_confirm(name, name_there);
 }
 
 int verb_peer_join(Invocation *call)
 {
-        g_autofree char *name = NULL;
+        g_autofree char *name = NULL, *name_there = NULL;
         const GOptionEntry entries[] = {
                 { "name", 0, 0, G_OPTION_ARG_STRING, &name, "What the other machine will be called here", "NAME" },
                 {},
@@ -85,9 +94,9 @@ int verb_peer_join(Invocation *call)
         if (!peers)
                 return status;
         g_autoptr(NtprofPeer) peer =
-                ntprof_peers_join_sync(peers, call->args[0], g_variant_dict_end(&dict), &confirmed, NULL, &error);
+                ntprof_peers_join_sync(peers, call->args[0], g_variant_dict_end(&dict), &confirmed, &name_there, NULL, &error);
         if (!peer)
                 return verb_fail(call, error);
-        tell(peer, confirmed);
+        tell(peer, confirmed, name_there);
         return 0;
 }

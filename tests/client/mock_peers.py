@@ -76,10 +76,11 @@ class Peer(Exported):
             "machine": GLib.Variant("s", "stor-a"), "protocol": GLib.Variant("u", 1),
             "subsystems": GLib.Variant("as", SUBSYSTEMS)},))
 
-    def forget(self) -> None:
+    def forget(self) -> GLib.Variant:
         if self.properties["Origin"] != "paired":
             raise Refused("AccessDenied", "/etc/ntprof/peers.d/host-b.conf fixes host-b: remove the file")
         self.peers.remove(self)
+        return GLib.Variant("(b)", (self.properties["Connected"],))
 
 
 class Peers(Exported):
@@ -94,11 +95,13 @@ class Peers(Exported):
         self.add(Name="stor-a", Address="10.0.0.2:4425", Subsystems=SUBSYSTEMS, Connected=True, Streams=1,
                  LastSeenUSec=1_700_000_000_000_000)
         self.add(Name="host-a", ClaimedHostNqns=[HOST_NQN])
-        self.add(Name="host-b", Origin="configured", HostNqns=["nqn.2026-01.org.example:b"], Allow="observe")
+        self.add(Name="host-b", Origin="configured", HostNqns=["nqn.2026-01.org.example:b"], Allow="observe",
+                 MaxSampleRate="1/16", MaxSessionUSec=3_600_000_000)
 
     def add(self, **properties: object) -> Peer:
         given = {"Fingerprint": "sha256-" + "cd" * 32, "Address": "", "Origin": "paired", "ClaimedHostNqns": [], "HostNqns": [],
-                 "Allow": "none", "Subsystems": [], "Connected": False, "Streams": 0, "LastSeenUSec": 0, **properties}
+                 "Allow": "none", "MaxSampleRate": "all", "MaxSessionUSec": 0, "Subsystems": [], "Connected": False,
+                 "Streams": 0, "LastSeenUSec": 0, **properties}
         path = f"{ROOT}/peer/" + str(given["Name"]).replace("-", "_2d")
         peer = self.known[path] = Peer(self, path, interface(PEER), given)
         self.bus.emit_signal(None, ROOT, OBJECT_MANAGER, "InterfacesAdded", GLib.Variant("(oa{sa{sv}})", (path, peer.variants())))
@@ -122,7 +125,7 @@ class Peers(Exported):
             raise Refused("InvitationInvalid", "the line is mistyped: it begins with ntprof:")
         known = "known" in line     # what the other machine exports is known, and its administrator has confirmed this one
         peer = self.add(Name=options.get("name", "stor-z"), Address="10.0.0.9:4425", Subsystems=SUBSYSTEMS if known else [])
-        return GLib.Variant("(ob)", (peer.path, known))
+        return GLib.Variant("(obs)", (peer.path, known, "" if "nameless" in line else "host-q"))
 
     def renew(self) -> GLib.Variant:
         return GLib.Variant("(a(ss))", ([("host-a", "it does not answer: pair it again"), ("stor-a", "")],))

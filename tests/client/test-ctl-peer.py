@@ -83,8 +83,13 @@ def joining(mock: Mocked) -> None:
     assert result.stderr == "" and mock.calls() == [["Join", "ntprof:known", {"name": "stor-q"}]]
     # not confirmed, and it does not say what it exports: it is asked
     result = peer(mock, "join", "ntprof:other")
-    assert result.stdout.startswith("Paired with stor-z.\n") and "ntprofctl peer confirm NAME" in result.stdout, result.stdout
+    assert result.stdout == ("Paired with stor-z.\n"
+                             "Not confirmed yet: on stor-z, run 'ntprofctl peer confirm host-q' (as root).\n"
+                             "Until then nothing is recorded there.\n"), result.stdout
     assert "paired, but stor-z: no address" in result.stderr and mock.calls()[-1] == ["Test"], result
+    # nor does it say what this machine is called there
+    text = peer(mock, "join", "ntprof:nameless", "--name", "stor-y").stdout
+    assert "'ntprofctl peer confirm NAME' (as root; 'ntprofctl peer list' there has the NAME)." in text, text
     assert "mistyped" in fails(mock, INVITATION_INVALID, "join", "nonsense")
 
 
@@ -98,9 +103,13 @@ def confirming(mock: Mocked) -> None:
     mode = os.stat(mock.peers_dir() / "host-a.conf").st_mode & 0o777
     assert mode == 0o644, oct(mode)
 
-    peer(mock, "confirm", "host-a", "--host-nqn", NQN, "--max-sample-rate", "1/16", "--max-session-sec", "3600")
+    out = peer(mock, "confirm", "host-a", "--host-nqn", NQN, "--max-sample-rate", "1/16", "--max-session-sec", "3600").stdout
+    assert out.endswith("host-a.conf).\nLimits: at most 1/16 of the commands, at most 1 h a recording.\n"), out
     assert conf(mock, "host-a") == {"HostNQN": NQN, "MaxSampleRate": "1/16", "MaxSessionSec": "3600"}
-    peer(mock, "confirm", "host-a", "--host-nqn", NQN, "--allow", "none", "--max-session-sec", "0")
+    out = peer(mock, "confirm", "host-a", "--host-nqn", NQN, "--max-session-sec", "0").stdout
+    assert out.endswith("\nLimits: at most 1/16 of the commands.\n"), out
+    out = peer(mock, "confirm", "host-a", "--host-nqn", NQN, "--allow", "none").stdout
+    assert "Limits" not in out, out
     assert conf(mock, "host-a") == {"HostNQN": NQN, "Allow": "none", "MaxSampleRate": "1/16"}     # what isn't said stays
     assert mock.calls() == []       # nothing of it goes through the daemon
 
@@ -181,11 +190,17 @@ def showing(mock: Mocked) -> None:
     for words in ("peer stor-a\n", "  fingerprint sha256-cdcd", "  address     10.0.0.2:4425\n", "  link        connected, 1 recording\n",
                   "  host NQNs   none\n", f"  exports     {SUBSYSTEMS[0]}\n              {SUBSYSTEMS[1]}\n"):
         assert words in text, (words, text)
+    assert "limits" not in text
     assert "ntprofctl peer confirm host-a" in peer(mock, "show", "host-a").stdout
+    text = peer(mock, "show", "host-b").stdout
+    assert "  limits      at most 1/16 of the commands, at most 1 h a recording\n" in text, text
+    limited = json.loads(peer(mock, "show", "host-b", "--json").stdout)
+    assert limited["max_sample_rate"] == "1/16" and limited["max_session_usec"] == 3_600_000_000, limited
     assert json.loads(peer(mock, "show", "stor-a", "--json").stdout) == {
         "schema": "org.ntprof.peer/1", "name": "stor-a", "fingerprint": "sha256-" + "cd" * 32, "address": "10.0.0.2:4425",
-        "origin": "paired", "claimed_host_nqns": [], "host_nqns": [], "allow": "none", "subsystems": SUBSYSTEMS, "connected": True,
-        "streams": 1, "last_seen_usec": 1_700_000_000_000_000}
+        "origin": "paired", "claimed_host_nqns": [], "host_nqns": [], "allow": "none", "max_sample_rate": "all",
+        "max_session_usec": 0, "subsystems": SUBSYSTEMS, "connected": True, "streams": 1,
+        "last_seen_usec": 1_700_000_000_000_000}
     assert "host-x: no machine is paired" in fails(mock, NO_PEER, "show", "host-x")
 
 
@@ -204,9 +219,13 @@ def testing(mock: Mocked) -> None:
 def forgetting(mock: Mocked) -> None:
     peer(mock, "confirm", "host-a", "--yes")
     # what it might do doesn't wait for the next machine of that name
-    assert peer(mock, "forget", "host-a").stdout.endswith("/host-a.conf is removed).\n")
+    lines = peer(mock, "forget", "host-a").stdout.splitlines()
+    assert lines[:2] == ["host-a is forgotten.",
+                         "It could not be told: on host-a, run 'ntprofctl peer forget' for this machine, too."], lines
+    assert len(lines) == 3 and lines[2].endswith("/host-a.conf is removed)."), lines
     assert list(mock.peers_dir().iterdir()) == []
-    assert "host-b.conf" in fails(mock, ACCESS_DENIED, "forget", "host-b", "stor-a")
+    result = peer(mock, "forget", "host-b", "stor-a", status=ACCESS_DENIED)
+    assert "host-b.conf" in result.stderr and result.stdout == "stor-a is forgotten.\n", result      # which was told
     left = json.loads(peer(mock, "list", "--json").stdout)["peers"]
     assert [p["name"] for p in left] == ["host-b"]      # stor-a is forgotten all the same
     assert peer(mock, "forget", "host-b", status=ACCESS_DENIED).stdout == ""

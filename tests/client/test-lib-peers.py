@@ -49,6 +49,9 @@ def peers_have_properties(mock: Mocked) -> None:
     assert not peer.get_gone() and peer.get_object_path() == "/org/ntprof1/peer/stor_2da"
     for pspec in peer.list_properties():
         assert peer.get_property(pspec.name) == getattr(peer, "get_" + pspec.name.replace("-", "_"))(), pspec.name
+    assert peer.get_max_sample_rate() == "all" and peer.get_max_session_usec() == 0
+    limited = peers.find("host-b")
+    assert limited.get_max_sample_rate() == "1/16" and limited.get_max_session_usec() == 3_600_000_000
     assert peers.find("host-a").get_claimed_host_nqns() == [HOST_NQN]
     assert "host-x" in fails(Ntprof.Error.NO_PEER, lambda: peers.find("host-x"))
 
@@ -75,11 +78,12 @@ def invitations_are_made_and_accepted(mock: Mocked) -> None:
 
     added: list = []
     peers.connect("peer-added", lambda _p, peer: added.append(peer))
-    peer, confirmed = peers.join_sync("ntprof:known", options(name="stor-q"), None)
-    assert peer.get_name() == "stor-q" and confirmed and peer in peers.list() and peers.find("stor-q") == peer
+    peer, confirmed, name_there = peers.join_sync("ntprof:known", options(name="stor-q"), None)
+    assert peer.get_name() == "stor-q" and confirmed and name_there == "host-q"
+    assert peer in peers.list() and peers.find("stor-q") == peer
     spin(lambda: added == [peer], "the addition")
-    _, confirmed = peers.join_sync("ntprof:x", None, None)
-    assert not confirmed
+    _, confirmed, name_there = peers.join_sync("ntprof:nameless", None, None)
+    assert not confirmed and name_there == ""
     assert "mistyped" in fails(Ntprof.Error.INVITATION_INVALID, lambda: peers.join_sync("x", None, None))
 
 
@@ -89,11 +93,12 @@ def peers_are_forgotten(mock: Mocked) -> None:
     removed: list = []
     peers.connect("peer-removed", lambda _p, peer: removed.append(peer))
     peer = peers.find("host-a")
-    assert peer.forget_sync(None)
+    assert peer.forget_sync(None) == (True, False)
     spin(lambda: removed == [peer], "the removal")
     assert peer.get_gone() and peer.get_name() == "host-a" and peer not in peers.list()
     assert "peer host-a: no such peer" in fails(Ntprof.Error.NO_PEER, lambda: peer.test_sync(None))
     assert "host-b.conf" in fails(Ntprof.Error.ACCESS_DENIED, lambda: peers.find("host-b").forget_sync(None))
+    assert peers.find("stor-a").forget_sync(None) == (True, True)       # it is connected, and so is told
 
 
 @tap.case
@@ -113,8 +118,8 @@ def without_blocking(mock: Mocked) -> None:
     peers.invite(None, None, step, peers.invite_finish)
     assert wait(2)[0] == LINE
     peers.join("ntprof:known", None, None, step, peers.join_finish)
-    peer, confirmed = wait(3)
-    assert confirmed and peer.get_name() == "stor-z", peer
+    peer, confirmed, name_there = wait(3)
+    assert confirmed and name_there == "host-q" and peer.get_name() == "stor-z", peer
     peer.test(None, step, peer.test_finish)
     assert wait(4).matches(Ntprof.error_quark(), Ntprof.Error.PEER_UNREACHABLE), results
     peers.find("stor-a").test(None, step, peers.find("stor-a").test_finish)
@@ -122,7 +127,7 @@ def without_blocking(mock: Mocked) -> None:
     peers.renew(None, step, peers.renew_finish)
     assert len(wait(6).unpack()) == 2
     peer.forget(None, step, peer.forget_finish)
-    assert wait(7) is True
+    assert wait(7) == (True, False)
     peers.join("", None, None, step, peers.join_finish)
     assert wait(8).matches(Ntprof.error_quark(), Ntprof.Error.INVITATION_INVALID), results
     Ntprof.Peers.new_for_connection(peers.get_connection(), None, step, Ntprof.Peers.new_for_connection_finish)

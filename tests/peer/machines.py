@@ -139,6 +139,10 @@ class Machine:
 
     def join(self, line: str, **options: str) -> tuple[str, bool]:
         """Object path of the new peer, and whether it is confirmed there."""
+        return self.join_named(line, **options)[:2]
+
+    def join_named(self, line: str, **options: str) -> tuple[str, bool, str]:
+        """The same, and what this machine is called there."""
         given = {key: GLib.Variant("s", value) for key, value in options.items()}
         return self.call(ROOT, MANAGER, "Join", GLib.Variant("(sa{sv})", (line, given)))
 
@@ -148,8 +152,9 @@ class Machine:
     def test(self, name: str) -> dict:
         return self.call(peer_path(name), PEER, "Test")[0]
 
-    def forget(self, name: str) -> None:
-        self.call(peer_path(name), PEER, "Forget")
+    def forget(self, name: str) -> bool:
+        """Whether the other side was told."""
+        return self.call(peer_path(name), PEER, "Forget")[0]
 
     def find(self, **where: str) -> str:
         return self.call(INTERNAL, LINKS, "FindPeer", GLib.Variant("(a{sv})", ({k: GLib.Variant("s", v) for k, v in where.items()},)))[0]

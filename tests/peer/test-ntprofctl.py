@@ -43,13 +43,16 @@ def invite_join_confirm(pair: Pair) -> None:
     wrong = line[:-1] + ("0" if line[-1] != "0" else "1")
     assert "mistyped" in peer(pair.host, "join", wrong, status=INVITATION_INVALID)
     out = peer(pair.host, "join", line, "--name", "stor-a")
-    assert out.startswith("Paired with stor-a.") and "ntprofctl peer confirm" in out, out
+    command = re.search(r"on stor-a, run 'ntprofctl peer confirm (\S+)'", out)
+    assert out.startswith("Paired with stor-a.") and command, out
     assert "stor-a" in peer(pair.host, "join", line, status=PEER_EXISTS)
 
     name = json.loads(peer(pair.target, "list", "--json"))["peers"][0]["name"]
+    assert command[1] == name, out
     assert shown(pair.target, name)["allow"] == "none"
-    peer(pair.target, "confirm", name, "--host-nqn", NQN, "--max-sample-rate", "1/16")
+    assert "\nLimits: at most 1/16 of" in peer(pair.target, "confirm", name, "--host-nqn", NQN, "--max-sample-rate", "1/16")
     wait_until(lambda: shown(pair.target, name)["host_nqns"] == [NQN], "the daemon to have read the file")
+    assert "  limits      at most 1/16 of the commands\n" in peer(pair.target, "show", name)
     assert shown(pair.target, name)["allow"] == "observe" and shown(pair.target, name)["origin"] == "both"
 
     assert peer(pair.host, "test", "stor-a").startswith("stor-a answers in ")
@@ -62,7 +65,9 @@ def invite_join_confirm(pair: Pair) -> None:
     assert shown(pair.target, name)["fingerprint"] == fingerprint
 
     # Forgotten here, with what it might do, and there.
-    assert "is removed" in peer(pair.target, "forget", name) and list(pair.target.peers_dir.iterdir()) == []
+    out = peer(pair.target, "forget", name)
+    assert out.startswith(f"{name} is forgotten.\n") and "is removed" in out and "told" not in out, out
+    assert list(pair.target.peers_dir.iterdir()) == []
     machines.wait_peers(pair.host, set())
 
 

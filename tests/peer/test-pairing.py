@@ -44,8 +44,8 @@ def a_line_pairs_both(pair: Pair) -> None:
     assert check_characters(line[:-5]) == line[-4:], line
 
     before = now_usec()
-    path, confirmed = pair.host.join(line)
-    assert confirmed is False
+    path, confirmed, name_there = pair.host.join_named(line)
+    assert confirmed is False and set(pair.target.peers()) == {name_there}, name_there
     (name, peer), = pair.host.peers().items()
     assert path == peer_path(name)
     assert peer["Fingerprint"] == pair.target.fingerprint() and peer["Address"] == f"127.0.0.1:{pair.target.port}", peer
@@ -305,7 +305,7 @@ def it_outlives_both_daemons(pair: Pair) -> None:
 @tap.case
 def the_host_forgets(pair: Pair) -> None:
     pair.pair()
-    pair.host.forget("stor-a")
+    assert pair.host.forget("stor-a") is True
     assert pair.host.peers() == {} and pair.host.pins() == []
     wait_peers(pair.target, set())
     assert pair.target.pins() == []
@@ -326,7 +326,7 @@ def who_cannot_be_told_is_forgotten_all_the_same(pair: Pair) -> None:
     pair.pair()
     pair.target.stop()
     begun = time.monotonic()
-    pair.host.forget("stor-a")
+    assert pair.host.forget("stor-a") is False
     assert time.monotonic() - begun < 15 and pair.host.peers() == {}
     pair.target.start()
     assert set(pair.target.peers()) == {"host-a"}
@@ -368,6 +368,11 @@ def it_is_confirmed_later(pair: Pair) -> None:
     guest = pair.target.peers()["host-a"]
     wait_until(lambda: pair.target.peers()["host-a"]["HostNqns"] == [NQN], "the file to be read", 20)
     guest = pair.target.peers()["host-a"]
+    assert guest["MaxSampleRate"] == "all" and guest["MaxSessionUSec"] == 0, guest
+    pair.target.configure("host-a", HostNQN=NQN, Allow="none", MaxSampleRate="1/16", MaxSessionSec="3600")
+    wait_until(lambda: pair.target.peers()["host-a"]["MaxSampleRate"] == "1/16", "the file to be read", 20)
+    guest = pair.target.peers()["host-a"]
+    assert guest["MaxSessionUSec"] == 60 * MINUTE, guest
     assert guest["Origin"] == "both" and guest["Allow"] == "none" and guest["Fingerprint"] == pair.host.fingerprint(), guest
     pair.host.test("stor-a")
 

@@ -91,6 +91,9 @@ static void test_defaults(Fixture *f, gconstpointer data)
         g_autoptr(NpPeerConfig) all = load(f, "[Peer]\nAllow=observe\nMaxSampleRate=all\nHostNQN=\n");
         g_autoptr(NpPeerConfig) one = load(f, "[Peer]\nMaxSampleRate=1/1\n");
         g_autoptr(NpPeerConfig) least = load(f, "[Peer]\nMaxSampleRate=1/4294967295\n");
+        g_autoptr(NpPeerConfig) some = load(f, "[Peer]\nMaxSampleRate=1/16\n");
+        g_autofree char *all_rate = np_peer_config_sample_rate(all), *least_rate = np_peer_config_sample_rate(least),
+                        *some_rate = np_peer_config_sample_rate(some);
 
         g_assert_null(empty->fingerprint);
         g_assert_null(empty->address);
@@ -106,6 +109,9 @@ static void test_defaults(Fixture *f, gconstpointer data)
         g_assert_cmphex(all->max_threshold, ==, G_MAXUINT32);
         g_assert_cmphex(one->max_threshold, ==, G_MAXUINT32);
         g_assert_cmphex(least->max_threshold, ==, 1);
+        g_assert_cmpstr(all_rate, ==, "all");
+        g_assert_cmpstr(least_rate, ==, "1/4294967295");
+        g_assert_cmpstr(some_rate, ==, "1/16");
 }
 
 /* Each message names the file, the key, and the value as far as there is one. */
