@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Another program on the target's processor takes its time from the target's driver, and from what waits for it before T1; on
-the host's, from the host's stages, and from what waits for it after T9. The drive is as before, and so is the other machine.
+the host's, from the host's stages, and from what waits for it after T9: with one command at a time that is nearly all, as who
+submits a command has the processor and goes on to send it. The drive is as before, and so is the other machine.
 
 Judged by shares of what the latency grows by, in one bed, with quiet phases between: two machines here share two cores.
 """
@@ -65,7 +66,7 @@ def _measure(lab: Lab, test: Test, name: str, machine: Machine | None) -> Parts:
     return {**parts, "latency": group.mean_ns / 1e3}
 
 
-def _check(test: Test, quiet: Sequence[Parts], busy: Parts, taken: tuple[str, ...], stages: tuple[str, ...],
+def _check(test: Test, quiet: Sequence[Parts], busy: Parts, taken: tuple[str, ...], grows: tuple[str, ...],
            elsewhere: tuple[str, ...]) -> None:
     before = {part: sum(parts[part] for parts in quiet) / len(quiet) for part in busy}
     growth = {part: busy[part] - before[part] for part in busy}
@@ -73,8 +74,8 @@ def _check(test: Test, quiet: Sequence[Parts], busy: Parts, taken: tuple[str, ..
         return
     test.at_least(f"growth of {' + '.join(taken)}, of the latency's",
                   sum(growth[part] for part in taken) / growth["latency"], 0.6)
-    test.at_least(f"{' + '.join(stages)}, against quiet",
-                  sum(busy[part] for part in stages) / sum(before[part] for part in stages), 1.4)
+    for part in grows:
+        test.at_least(f"{part}, against quiet", busy[part] / before[part], 1.3)
     for part in elsewhere:
         test.at_most(f"growth of {part}, of the latency's", growth[part] / growth["latency"], 0.15)
 
@@ -90,6 +91,7 @@ def run(lab: Lab) -> None:
     with lab.scope.test("a busy target: the target's driver grows, and the request's way to T1; the host's stages and the "
                         "drive do not") as test:
         _check(test, quiet, measured["busy target"], ("target_driver", "request"), ("target_driver",), (*_HOST, "storage"))
-    with lab.scope.test("a busy host: the host's stages grow, and the response's way from T9; the target's driver and the "
-                        "drive do not") as test:
-        _check(test, quiet, measured["busy host"], (*_HOST, "response"), _HOST, ("target_driver", "storage"))
+    with lab.scope.test("a busy host: its stages and the response's way from T9 grow; the request's, the target's driver and "
+                        "the drive do not") as test:
+        _check(test, quiet, measured["busy host"], (*_HOST, "response"), ("response",),
+               ("request", "target_driver", "storage"))
