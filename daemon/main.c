@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <gio/gio.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
@@ -176,6 +177,11 @@ int main(int argc, char **argv)
         _cleanup_(backend_freep) Backend *backend = NULL;
         _cleanup_error_ Error error = ERROR_INIT;
         int r;
+
+        /* Each session reads the kernel's types, megabytes that are gone again: large blocks go back to the kernel at once, and
+         * the threads that attach have no heaps of their own to keep. */
+        (void) mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+        (void) mallopt(M_ARENA_MAX, 1);
 
         if (arguments_parse(&arguments, argc, argv) < 0)
                 return EXIT_USAGE;
