@@ -5,6 +5,8 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include "user-name.h"
+
 #define GROUP "ntprof"
 /* What ntprof-peerd runs as. */
 #define PEER_USER "ntprof-peer"
@@ -69,14 +71,12 @@ static bool is_peerd(uid_t uid)
         return getpwnam_r(PEER_USER, &pw, buffer, sizeof(buffer), &found) == 0 && found && found->pw_uid == uid;
 }
 
-static char *user_name(uid_t uid)
+/* For people. */
+static char *describe_user(uid_t uid)
 {
-        struct passwd pw, *found = NULL;
-        char buffer[16384];
+        _cleanup_free_ char *name = user_name(uid);
 
-        if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found)
-                return g_strdup_printf("%s (uid %u)", found->pw_name, uid);
-        return g_strdup_printf("uid %u", uid);
+        return name ? g_strdup_printf("%s (uid %u)", name, uid) : g_strdup_printf("uid %u", uid);
 }
 
 /* Until polkit decides: root, whoever the daemon itself runs as (a private bus of a developer), the group's members. */
@@ -111,10 +111,11 @@ int authority_check(Method method, sd_bus_message *message, uid_t owner, uid_t *
                         return error_set(error, NTPROF_ERROR_ACCESS_DENIED, "%s: only root and ntprof-peerd may",
                                          methods[method].member);
                 if (owner != OWNER_NONE) {
-                        _cleanup_free_ char *name = user_name(owner);
+                        _cleanup_free_ char *who = describe_user(owner);
 
                         return error_set(error, NTPROF_ERROR_ACCESS_DENIED,
-                                         "%s: the session belongs to %s; only its owner and root may", methods[method].member, name);
+                                         "%s: the session belongs to %s; only its owner and root may",
+                                         methods[method].member, who);
                 }
                 return error_set(error, NTPROF_ERROR_ACCESS_DENIED,
                                  "%s: only root and members of the group " GROUP " may", methods[method].member);

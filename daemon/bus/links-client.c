@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 #include <glib.h>
-#include <pwd.h>
 
 #include "../peer/remote-target.h"
 #include "../../shared/peer-config.h"
 #include "../text.h"
+#include "user-name.h"
 
 #define PEERS_NAME "org.ntprof1.Peers"
 #define INTERNAL_PATH "/org/ntprof1/internal"
@@ -159,16 +159,6 @@ static int on_opened(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
         return 0;
 }
 
-static char *user_name(uid_t uid)
-{
-        struct passwd pw, *found = NULL;
-        char buffer[16384];
-
-        if (getpwuid_r(uid, &pw, buffer, sizeof(buffer), &found) == 0 && found && g_utf8_validate(found->pw_name, -1, NULL))
-                return g_strdup(found->pw_name);
-        return g_strdup_printf("%u", (unsigned) uid);
-}
-
 static int append_filters(sd_bus_message *m, const RemoteRequest *request)
 {
         int r;
@@ -190,7 +180,7 @@ static int append_filters(sd_bus_message *m, const RemoteRequest *request)
 
 static int append_request(sd_bus_message *m, const RemoteRequest *request)
 {
-        _cleanup_free_ char *user = user_name(request->owner);
+        _cleanup_free_ char *user = user_name(request->owner) ?: g_strdup_printf("%u", (unsigned) request->owner);
         int r;
 
         r = sd_bus_message_open_container(m, SD_BUS_TYPE_ARRAY, "{sv}");
