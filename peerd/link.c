@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "link-internal.h"
+#include "source.h"
 
 #define TICK_MSEC 1000
 #define IDLE_SEC 60
@@ -9,13 +10,6 @@
 #define FLUSH_MSEC 2000
 
 G_DEFINE_FINAL_TYPE(NpLink, np_link, G_TYPE_OBJECT)
-
-static void source_clear(GSource **source)
-{
-        if (*source)
-                g_source_destroy(*source);
-        g_clear_pointer(source, g_source_unref);
-}
 
 static void np_link_finalize(GObject *object)
 {
@@ -119,8 +113,8 @@ static void over(NpLink *link)
         link->closed = TRUE;
         g_info("link with %s (%s): closed%s%s", link->peer ?: link->fingerprint, link->address, link->reason ? ": " : "",
                link->reason ?: "");
-        source_clear(&link->timer);
-        source_clear(&link->closer);
+        np_source_clear(&link->timer);
+        np_source_clear(&link->closer);
         g_signal_handlers_disconnect_by_data(link->bus, link);
         if (link->object)
                 g_dbus_connection_unregister_object(link->bus, link->object);
@@ -184,7 +178,7 @@ static gboolean begin_close(gpointer data)
 {
         NpLink *link = data;
 
-        source_clear(&link->closer);
+        np_source_clear(&link->closer);
         link->closer = g_timeout_source_new(FLUSH_MSEC);
         g_source_set_callback(link->closer, flushed_late, link, NULL);
         g_source_attach(link->closer, g_main_context_get_thread_default());

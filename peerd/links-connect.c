@@ -2,6 +2,7 @@
 /* New links to others: connect, TLS with the one certificate that is expected, Hello. */
 #include "error.h"
 #include "links-internal.h"
+#include "source.h"
 
 #define CONNECT_MSEC 5000
 
@@ -23,16 +24,9 @@ typedef struct {
         GVariant *joined, *hello;
 } Joined;
 
-static void source_clear(GSource **source)
-{
-        if (*source)
-                g_source_destroy(*source);
-        g_clear_pointer(source, g_source_unref);
-}
-
 static void attempt_free(Attempt *attempt)
 {
-        source_clear(&attempt->timer);
+        np_source_clear(&attempt->timer);
         g_free(attempt->peer);
         g_free(attempt->fingerprint);
         g_free(attempt->address);
@@ -190,7 +184,7 @@ static void connected(GObject *source, GAsyncResult *result, gpointer data)
         g_autoptr(GError) error = NULL;
         g_autoptr(GSocketConnection) connection = g_socket_client_connect_finish(G_SOCKET_CLIENT(source), result, &error);
 
-        source_clear(&attempt->timer);
+        np_source_clear(&attempt->timer);
         if (!connection) {
                 attempt_fail(attempt, NP_ERROR_PEER_UNREACHABLE,
                              "%s: no connection to %s: %s; is ntprof-peerd.socket enabled there, and the port open?",

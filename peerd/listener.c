@@ -2,6 +2,7 @@
 #include "listener.h"
 
 #include "silence.h"
+#include "source.h"
 
 #define ACCEPT_BATCH 64
 #define ACCEPT_PAUSE_MSEC 200           /* when there are no file descriptors, or no memory */
@@ -39,13 +40,6 @@ struct _NpListener {
 static void open_door(Door *door, guint after_msec);
 static void next(NpListener *listener);
 
-static void source_clear(GSource **source)
-{
-        if (*source)
-                g_source_destroy(*source);
-        g_clear_pointer(source, g_source_unref);
-}
-
 static void waiting_free(Waiting *waiting)
 {
         g_object_unref(waiting->socket);
@@ -55,7 +49,7 @@ static void waiting_free(Waiting *waiting)
 
 static void door_free(Door *door)
 {
-        source_clear(&door->source);
+        np_source_clear(&door->source);
         g_object_unref(door->socket);
         g_free(door);
 }
@@ -116,7 +110,7 @@ static gboolean hurry(gpointer data)
         NpListener *listener = data;
         Handshake *oldest = g_queue_peek_head(&listener->handshakes);
 
-        source_clear(&listener->hurry);
+        np_source_clear(&listener->hurry);
         if (oldest && g_queue_get_length(&listener->waiting) > 0) {
                 gint64 grace = NP_HANDSHAKE_GRACE_MSEC * G_TIME_SPAN_MILLISECOND, now = g_get_monotonic_time();
 
@@ -252,7 +246,7 @@ static gboolean open_again(gpointer data)
 
 static void open_door(Door *door, guint after_msec)
 {
-        source_clear(&door->source);
+        np_source_clear(&door->source);
         if (after_msec > 0) {
                 door->source = g_timeout_source_new(after_msec);
                 g_source_set_callback(door->source, open_again, door, NULL);
@@ -281,7 +275,7 @@ void np_listener_free(NpListener *listener)
         Waiting *waiting;
         Handshake *handshake;
 
-        source_clear(&listener->hurry);
+        np_source_clear(&listener->hurry);
         g_ptr_array_unref(listener->doors);
         np_silence_free(listener->silence);
         while ((waiting = g_queue_pop_head(&listener->waiting)))

@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "source.h"
+
 /* A TLS record's header (type, version, length), and the type of a handshake message. */
 #define RECORD_HEADER 5
 #define PEEK (RECORD_HEADER + 1)
@@ -44,8 +46,7 @@ static GSocket *take(Silent *s)
         GSocket *socket = s->socket;
 
         g_queue_unlink(&s->silence->queue, &s->link);
-        g_source_destroy(s->source);
-        g_source_unref(s->source);
+        np_source_clear(&s->source);
         g_free(s);
         return socket;
 }
@@ -61,10 +62,7 @@ void np_silence_free(NpSilence *silence)
 {
         while (np_silence_drop_oldest(silence))
                 ;
-        if (silence->timer) {
-                g_source_destroy(silence->timer);
-                g_source_unref(silence->timer);
-        }
+        np_source_clear(&silence->timer);
         g_free(silence);
 }
 

@@ -6,6 +6,7 @@
 
 #include "../shared/peer-config.h"
 #include "bounded-stream.h"
+#include "source.h"
 
 /* Seconds and a count; TCP_USER_TIMEOUT is for data that nobody acknowledges, in ms. */
 #define KEEPALIVE_IDLE 5
@@ -34,10 +35,7 @@ void np_secured_free(NpSecured *secured)
 
 static void job_free(Job *job)
 {
-        if (job->timer) {
-                g_source_destroy(job->timer);
-                g_source_unref(job->timer);
-        }
+        np_source_clear(&job->timer);
         g_clear_object(&job->tls);
         g_clear_pointer(&job->secured, np_secured_free);
         g_free(job);
@@ -110,8 +108,7 @@ static void finish(GTask *task, GError *error)
 {
         Job *job = g_task_get_task_data(task);
 
-        if (job->timer)
-                g_source_destroy(job->timer);
+        np_source_clear(&job->timer);
         /* The handler's data is the task. */
         g_signal_handlers_disconnect_by_data(job->tls, task);
         if (!error) {

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "link-gate.h"
 #include "link.h"
+#include "source.h"
 
 /* Data() that the socket has not taken yet. */
 typedef struct {
@@ -48,8 +49,7 @@ static void watch(Stream *s, GSource **source, gboolean on, GIOCondition conditi
         if (on == (*source != NULL))
                 return;
         if (!on) {
-                g_source_destroy(*source);
-                g_clear_pointer(source, g_source_unref);
+                np_source_clear(source);
                 return;
         }
         *source = g_unix_fd_source_new(s->fd, condition);
