@@ -8,17 +8,14 @@ static const NpService ntprofd = {
         .interface = "org.ntprof1.Manager",
         .proxy_type = np_dbus_manager_proxy_get_type,
         .errors = &np_error_ntprofd,
+        .opened = np_client_opened,
 };
 
 static gboolean ntprof_client_init_sync(GInitable *initable, GCancellable *cancellable, GError **error)
 {
         NtprofClient *self = NTPROF_CLIENT(initable);
-        NpOpened *opened = np_service_open_sync(&ntprofd, self->address, self->connection, cancellable, error);
 
-        if (!opened)
-                return FALSE;
-        np_client_opened(self, opened);
-        return TRUE;
+        return np_service_init_sync(&ntprofd, self, self->address, self->connection, cancellable, error);
 }
 
 void np_client_initable_init(GInitableIface *interface)
@@ -26,39 +23,18 @@ void np_client_initable_init(GInitableIface *interface)
         interface->init = ntprof_client_init_sync;
 }
 
-static void init_opened(GObject *source, GAsyncResult *result, gpointer user_data)
-{
-        g_autoptr(GTask) task = user_data;
-        g_autoptr(GError) error = NULL;
-        NpOpened *opened = np_service_open_finish(result, &error);
-
-        if (!opened) {
-                g_task_return_error(task, g_steal_pointer(&error));
-                return;
-        }
-        np_client_opened(g_task_get_source_object(task), opened);
-        g_task_return_boolean(task, TRUE);
-}
-
 static void ntprof_client_init_async(GAsyncInitable *initable, int io_priority, GCancellable *cancellable,
                                      GAsyncReadyCallback callback, gpointer user_data)
 {
         NtprofClient *self = NTPROF_CLIENT(initable);
-        GTask *task = g_task_new(self, cancellable, callback, user_data);
 
-        g_task_set_priority(task, io_priority);
-        np_service_open(&ntprofd, self->address, self->connection, cancellable, init_opened, task);
-}
-
-static gboolean ntprof_client_init_finish(GAsyncInitable *initable, GAsyncResult *result, GError **error)
-{
-        return g_task_propagate_boolean(G_TASK(result), error);
+        np_service_init_async(&ntprofd, self, self->address, self->connection, io_priority, cancellable, callback, user_data);
 }
 
 void np_client_async_initable_init(GAsyncInitableIface *interface)
 {
         interface->init_async = ntprof_client_init_async;
-        interface->init_finish = ntprof_client_init_finish;
+        interface->init_finish = np_service_init_finish;
 }
 
 /**

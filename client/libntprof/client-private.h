@@ -18,5 +18,5 @@ struct _NtprofClient {
 void np_client_initable_init(GInitableIface *interface);
 void np_client_async_initable_init(GAsyncInitableIface *interface);
 
-/* Takes over all of it. */
-void np_client_opened(NtprofClient *self, NpOpened *opened);
+/* NpService.opened */
+void np_client_opened(gpointer object, NpOpened *opened);

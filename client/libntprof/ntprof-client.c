@@ -75,8 +75,10 @@ static const NpObjectKind session_kind = {
 
 /* ---- object ---- */
 
-void np_client_opened(NtprofClient *self, NpOpened *opened)
+void np_client_opened(gpointer object, NpOpened *opened)
 {
+        NtprofClient *self = NTPROF_CLIENT(object);
+
         g_set_object(&self->connection, opened->connection);
         self->service = NP_DBUS_MANAGER(g_steal_pointer(&opened->proxy));
         self->manager = g_steal_pointer(&opened->manager);

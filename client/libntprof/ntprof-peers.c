@@ -81,8 +81,10 @@ static void on_service_notify(NpDBusPeerManager *service, GParamSpec *pspec, Ntp
                 g_object_notify_by_pspec(G_OBJECT(self), ours);
 }
 
-void np_peers_opened(NtprofPeers *self, NpOpened *opened)
+void np_peers_opened(gpointer object, NpOpened *opened)
 {
+        NtprofPeers *self = NTPROF_PEERS(object);
+
         g_set_object(&self->connection, opened->connection);
         self->service = NP_DBUS_PEER_MANAGER(g_steal_pointer(&opened->proxy));
         self->manager = g_steal_pointer(&opened->manager);

@@ -7,17 +7,14 @@ static const NpService peerd = {
         .interface = "org.ntprof1.PeerManager",
         .proxy_type = np_dbus_peer_manager_proxy_get_type,
         .errors = &np_error_peerd,
+        .opened = np_peers_opened,
 };
 
 static gboolean ntprof_peers_init_sync(GInitable *initable, GCancellable *cancellable, GError **error)
 {
         NtprofPeers *self = NTPROF_PEERS(initable);
-        NpOpened *opened = np_service_open_sync(&peerd, self->address, self->connection, cancellable, error);
 
-        if (!opened)
-                return FALSE;
-        np_peers_opened(self, opened);
-        return TRUE;
+        return np_service_init_sync(&peerd, self, self->address, self->connection, cancellable, error);
 }
 
 void np_peers_initable_init(GInitableIface *interface)
@@ -25,39 +22,18 @@ void np_peers_initable_init(GInitableIface *interface)
         interface->init = ntprof_peers_init_sync;
 }
 
-static void init_opened(GObject *source, GAsyncResult *result, gpointer user_data)
-{
-        g_autoptr(GTask) task = user_data;
-        g_autoptr(GError) error = NULL;
-        NpOpened *opened = np_service_open_finish(result, &error);
-
-        if (!opened) {
-                g_task_return_error(task, g_steal_pointer(&error));
-                return;
-        }
-        np_peers_opened(g_task_get_source_object(task), opened);
-        g_task_return_boolean(task, TRUE);
-}
-
 static void ntprof_peers_init_async(GAsyncInitable *initable, int io_priority, GCancellable *cancellable,
-                                    GAsyncReadyCallback callback, gpointer user_data)
+                                     GAsyncReadyCallback callback, gpointer user_data)
 {
         NtprofPeers *self = NTPROF_PEERS(initable);
-        GTask *task = g_task_new(self, cancellable, callback, user_data);
 
-        g_task_set_priority(task, io_priority);
-        np_service_open(&peerd, self->address, self->connection, cancellable, init_opened, task);
-}
-
-static gboolean ntprof_peers_init_finish(GAsyncInitable *initable, GAsyncResult *result, GError **error)
-{
-        return g_task_propagate_boolean(G_TASK(result), error);
+        np_service_init_async(&peerd, self, self->address, self->connection, io_priority, cancellable, callback, user_data);
 }
 
 void np_peers_async_initable_init(GAsyncInitableIface *interface)
 {
         interface->init_async = ntprof_peers_init_async;
-        interface->init_finish = ntprof_peers_init_finish;
+        interface->init_finish = np_service_init_finish;
 }
 
 /**

@@ -20,5 +20,5 @@ struct _NtprofPeers {
 void np_peers_initable_init(GInitableIface *interface);
 void np_peers_async_initable_init(GAsyncInitableIface *interface);
 
-/* Takes over all of it. */
-void np_peers_opened(NtprofPeers *self, NpOpened *opened);
+/* NpService.opened */
+void np_peers_opened(gpointer object, NpOpened *opened);

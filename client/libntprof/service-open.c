@@ -43,8 +43,8 @@ static gboolean check_version(const NpService *service, NpOpened *opened, GError
         return FALSE;
 }
 
-NpOpened *np_service_open_sync(const NpService *service, const char *address, GDBusConnection *connection,
-                               GCancellable *cancellable, GError **error)
+static NpOpened *open_sync(const NpService *service, const char *address, GDBusConnection *connection,
+                           GCancellable *cancellable, GError **error)
 {
         g_autoptr(NpOpened) opened = g_new0(NpOpened, 1);
         g_autoptr(GError) local_error = NULL;
@@ -84,6 +84,17 @@ fail:
         return NULL;
 }
 
+gboolean np_service_init_sync(const NpService *service, gpointer object, const char *address, GDBusConnection *connection,
+                              GCancellable *cancellable, GError **error)
+{
+        NpOpened *opened = open_sync(service, address, connection, cancellable, error);
+
+        if (!opened)
+                return FALSE;
+        service->opened(object, opened);
+        return TRUE;
+}
+
 /* ---- without blocking ---- */
 
 typedef struct {
@@ -112,10 +123,12 @@ static void have_proxy(GObject *source, GAsyncResult *result, gpointer user_data
                 opening->opened->proxy = G_DBUS_PROXY(proxy);
                 check_version(opening->service, opening->opened, &error);
         }
-        if (error)
+        if (error) {
                 g_task_return_error(task, g_steal_pointer(&error));
-        else
-                g_task_return_pointer(task, g_steal_pointer(&opening->opened), (GDestroyNotify) np_opened_free);
+                return;
+        }
+        opening->service->opened(g_task_get_source_object(task), g_steal_pointer(&opening->opened));
+        g_task_return_boolean(task, TRUE);
 }
 
 static void have_manager(GObject *source, GAsyncResult *result, gpointer user_data)
@@ -164,12 +177,13 @@ static void have_connection(GObject *source, GAsyncResult *result, gpointer user
         open_manager(task);
 }
 
-void np_service_open(const NpService *service, const char *address, GDBusConnection *connection, GCancellable *cancellable,
-                     GAsyncReadyCallback callback, gpointer user_data)
+void np_service_init_async(const NpService *service, gpointer object, const char *address, GDBusConnection *connection,
+                           int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-        g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
+        g_autoptr(GTask) task = g_task_new(object, cancellable, callback, user_data);
         Opening *opening = g_new0(Opening, 1);
 
+        g_task_set_priority(task, io_priority);
         opening->service = service;
         opening->address = g_strdup(address);
         opening->opened = g_new0(NpOpened, 1);
@@ -184,7 +198,7 @@ void np_service_open(const NpService *service, const char *address, GDBusConnect
                 g_bus_get(G_BUS_TYPE_SYSTEM, cancellable, have_connection, g_object_ref(task));
 }
 
-NpOpened *np_service_open_finish(GAsyncResult *result, GError **error)
+gboolean np_service_init_finish(GAsyncInitable *object, GAsyncResult *result, GError **error)
 {
-        return g_task_propagate_pointer(G_TASK(result), error);
+        return g_task_propagate_boolean(G_TASK(result), error);
 }
