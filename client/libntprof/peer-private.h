@@ -4,6 +4,15 @@
 #include "np-dbus.h"
 #include "ntprof-peer.h"
 
+struct _NtprofPeer {
+        GObject parent;
+        NpDBusPeer *proxy;
+        char *label;            /* "peer stor-a", for errors */
+        GVariant **values;      /* by property, of the D-Bus object's properties */
+        char ***lists;          /* the same of those that are lists */
+        gboolean gone;
+};
+
 /* For NtprofPeers: a peer shown by a loaded proxy. */
 NtprofPeer *np_peer_new(NpDBusPeer *proxy);
 
