@@ -2,8 +2,9 @@
 /*
  * Records of both sides wait in buckets, one an identity (join-records.c). Host records are taken in windows of time, by
  * their end: the pairs of a window that identity alone makes unique vote on the clock offset (offset.c), then the offset
- * decides which pairs of each bucket are possible. Hosts and targets that are possible for each other, directly or by way of others, form a knot:
- * it is joined in the order of time when it has as many of the one as of the other, and dropped when not.
+ * decides which pairs of each bucket are possible. Hosts and targets that are possible for each other, directly or by way
+ * of others, form a knot: it is joined in the order of time when it has as many of the one as of the other, and dropped
+ * when not.
  */
 #include "join.h"
 

@@ -330,6 +330,13 @@ static void give_up(SessionTarget *target, const char *what)
         targets_end_one(target, NTPROF_ERROR_PEER_UNREACHABLE, why);
 }
 
+/* One that has ended stays as it did. */
+static void give_up_all(Targets *t)
+{
+        for (guint i = 0; i < t->list->len; i++)
+                give_up(t->list->pdata[i], "cannot be waited for: no timer");
+}
+
 static void give_up_late(Targets *t)
 {
         uint64_t now = monotonic_usec();
@@ -353,8 +360,7 @@ static int on_ending(sd_event_source *source, uint64_t usec, void *userdata)
         give_up_late(t);
         if (!targets_ended(t) && (sd_event_source_set_time_relative(source, TICK_USEC) < 0 ||
                                   sd_event_source_set_enabled(source, SD_EVENT_ONESHOT) < 0))
-                for (guint i = 0; i < t->list->len; i++)
-                        give_up(t->list->pdata[i], "cannot be waited for: no timer");
+                give_up_all(t);
         targets_changed(t);
         return 0;
 }
@@ -374,8 +380,7 @@ void targets_end(Targets *t)
                         targets_end_one(target, NTPROF_ERROR_NONE, NULL);
         }
         if (!targets_ended(t) && targets_arm(t, MIN(TICK_USEC, targets_patience.quiet_usec), on_ending) < 0)
-                for (guint i = 0; i < t->list->len; i++)
-                        give_up(t->list->pdata[i], "cannot be waited for: no timer");
+                give_up_all(t);
 }
 
 bool targets_ended(const Targets *t)
