@@ -49,7 +49,10 @@ class Target:
                                         self._on_readable)
 
     def _on_readable(self, _fd: int, _condition: GLib.IOCondition) -> bool:
-        data = self.socket.recv(65536)
+        try:
+            data = self.socket.recv(65536)
+        except ConnectionError:         # closed by the host with something unread: an end as any other
+            data = b""
         if not data:
             self.closed = True
             return False
