@@ -81,13 +81,15 @@ def changes_are_told(pair: Pair) -> None:
     pair.target.client.connection.signal_subscribe(
         "org.ntprof1.Peers", None, None, None, None, 0, lambda _c, _s, path, _i, member, args: told.append((path, member, args.unpack())))
     pair.pair()
-    pair.host.stop()
 
-    def disconnected() -> bool:
+    def told_connected(connected: bool) -> bool:
         GLib.MainContext.default().iteration(False)
-        return any(m == "PropertiesChanged" and a[1].get("Connected") is False for _, m, a in told)
+        return any(m == "PropertiesChanged" and a[1].get("Connected") is connected for _, m, a in told)
 
-    wait_until(disconnected, "the target to tell that the host is gone", 20)
+    # Pairing ends before the link is made, and who never had one loses none.
+    wait_until(lambda: told_connected(True) or pair.target.peers()["host-a"]["Connected"], "the link", 20)
+    pair.host.stop()
+    wait_until(lambda: told_connected(False), "the target to tell that the host is gone", 20)
     added = [a for _, m, a in told if m == "InterfacesAdded"]
     assert len(added) == 1 and added[0][0] == peer_path("host-a") and PEER in added[0][1], told
 
