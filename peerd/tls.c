@@ -94,6 +94,11 @@ static gboolean accept_certificate(GTlsConnection *tls, GTlsCertificate *certifi
         return ok;
 }
 
+static guint timeout_msec(const Job *job)
+{
+        return job->server ? NP_TLS_TIMEOUT_MSEC : NP_TLS_CLIENT_TIMEOUT_MSEC;
+}
+
 static gboolean out_of_time(gpointer data)
 {
         GTask *task = data;
@@ -123,7 +128,7 @@ static void finish(GTask *task, GError *error)
         } else if (job->timed_out) {
                 g_clear_error(&error);
                 error = g_error_new(G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "it did not finish the handshake within %d s",
-                                    NP_TLS_TIMEOUT_MSEC / 1000);
+                                    timeout_msec(job) / 1000);
         }
         g_task_return_error(task, error);
 }
@@ -234,7 +239,7 @@ void np_tls_secure_async(GSocket *socket, gboolean server, GTlsCertificate *own,
         g_tls_connection_set_require_close_notify(job->tls, FALSE);
         g_signal_connect(tls, "accept-certificate", G_CALLBACK(accept_certificate), task);
 
-        job->timer = g_timeout_source_new(NP_TLS_TIMEOUT_MSEC);
+        job->timer = g_timeout_source_new(timeout_msec(job));
         g_source_set_callback(job->timer, out_of_time, task, NULL);
         g_source_attach(job->timer, g_task_get_context(task));
         g_tls_connection_handshake_async(job->tls, G_PRIORITY_DEFAULT, cancellable, handshaken, g_steal_pointer(&task));

@@ -9,7 +9,9 @@
 
 G_BEGIN_DECLS
 
-#define NP_TLS_TIMEOUT_MSEC 5000        /* for all of it */
+/* For all of it: of who connected to us, and of us when we connect, where the other side may only be started by that. */
+#define NP_TLS_TIMEOUT_MSEC 5000
+#define NP_TLS_CLIENT_TIMEOUT_MSEC 15000
 
 typedef enum {
         NP_TRUST_NONE,

@@ -73,7 +73,8 @@ def works_again(lab: Lab, test: Test) -> None:
     with session(lab.host, lab.namespace) as recording:
         outcome = fio.run(lab.host, lab.namespace, [fio.Load(fio.READ_4K, 200, 2)])[0]
     report = recorded(recording)
-    test.equal("targets of the next session", len(report.data["targets"]), 1)
+    why_not = [path.get("target_reason") for path in report.data["paths"]]
+    test.equal(f"targets of the next session (why not: {why_not})", len(report.data["targets"]), 1)
     test.at_least("joined commands of the next session", report.joined, 0.99 * outcome.ios)
 
 
