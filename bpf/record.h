@@ -11,7 +11,7 @@
 #ifndef NTPROF_RECORD_H
 #define NTPROF_RECORD_H
 
-#define NP_RECORD_VERSION 1
+#define NP_RECORD_VERSION 2
 
 enum np_record_kind {
         NP_RECORD_HOST = 1,
@@ -40,9 +40,12 @@ enum np_record_flags {
         NP_F_RETRIED = 1 << 1,       /* not the first attempt of its request */
         NP_F_H0_UNSEEN = 1 << 2,     /* bio submission not seen (split bio, slot taken): h[NP_H0] is h[NP_H1] */
         NP_F_H3_ENTRY = 1 << 3,      /* the send had not returned when the response came: H3 is the send's entry */
-        NP_F_IN_CAPSULE = 1 << 4,    /* target: write data came in the command capsule */
+        NP_F_IN_CAPSULE = 1 << 4,    /* target, TCP: write data came behind the command in its capsule, and T2 is there */
         NP_F_R2T = 1 << 5,           /* host: at least one R2T; target: R2T sent */
         NP_F_INIT_FAILED = 1 << 6,   /* target: refused before storage, so T4..T7 are missing by right */
+        NP_F_FUA = 1 << 7,           /* write with Force Unit Access (dword 12, bit 30) */
+        NP_F_RDMA_READ = 1 << 8,     /* target, RDMA: write data was fetched by RDMA READ: T2 and T3 are there */
+        NP_F_DATA_ARRIVAL = 1 << 9,  /* target: receive_data_ns is known; host: receive_r2t_ns is, of all rounds */
 };
 
 struct np_record_header {
@@ -59,25 +62,38 @@ struct np_record_header {
 
 /* Sums are over all R2T rounds of the command. blocked_*: the part of it in which the queue's sender was blocked on a
  * full socket buffer (from the send that found no room until there was room again, send-queue.h); it is the network's
- * time. */
+ * time. "Recorded in detail only" means: 0 unless the session asked for it, or the kernel has no hook. */
 struct np_host_record {
         struct np_record_header header;
         __u64 h[NP_H_COUNT];    /* H4 is the first round's, H5 the last round's */
         __u64 r2t_ns;           /* sum of (H5 - H4) */
         __u64 blocked_submit_ns;/* within H2..H3 */
         __u64 blocked_r2t_ns;   /* within the (H4..H5) */
+        __u64 ha;               /* HA: the response's last byte was at the socket (TCP), the completion queue's event came (RDMA);
+                                 * at most H6. In detail only. 0: not seen */
+        __u64 released;         /* RDMA: when the request was handed back, after local invalidation and send completion:
+                                 * between H6 and H7. 0 with TCP */
+        __u64 receive_r2t_ns;   /* sum over the rounds of (H4 - the R2T's arrival at the socket). In detail only */
         __u32 r2t_rounds;
         __u32 cpu;              /* that ran H2 */
+        __u32 cpu_response;     /* that ran H6 */
+        __u32 tgid;             /* of the process that submitted the bio; 0: not known */
+        char comm[16];          /* its thread's name, zero-padded; empty: not known */
 };
 
 struct np_target_record {
         struct np_record_header header;
         __u64 t[NP_T_COUNT];    /* t[0] is unused, so that t[NP_T1] is T1 */
         __u64 r2t_queued;       /* an R2T: when it was queued (T2 is when it was sent) */
-        __u64 fetch_ns;         /* sum of (T4 - T2) style waits for write data, over all rounds */
-        __u64 blocked_ns;       /* T8..T9 and R2T queued..sent */
+        __u64 fetch_ns;         /* waiting for write data: sum of (T4 - T2) over all rounds, with RDMA READ T3 - T2 */
+        __u64 blocked_ns;       /* within T8..T9 */
+        __u64 blocked_r2t_ns;   /* within R2T queued..sent */
+        __u64 ta;               /* TA: as HA, of the command; at most T1. In detail only. 0: not seen */
+        __u64 receive_data_ns;  /* the part of fetch_ns in which all of the data were at the socket, or the RDMA READ's completion
+                                 * at its queue, and the driver had not come to it. In detail only */
+        __u64 ts;               /* TS: RDMA: send completion of the response. In detail only */
         __u32 cpu;              /* that ran T1 */
-        __u32 reserved;
+        __u32 cpu_response;     /* that ran T9 */
 };
 
 /* Per-CPU counters, each incremented where the thing happens. */
@@ -95,8 +111,8 @@ enum np_counter {
         NP_C_COUNT,
 };
 
-/* Count of all commands by kind, per CPU: open addressing, a key of 0 is free. Key: filter + 1 in bits 32..47,
- * opcode in bits 16..23, nlb in bits 0..15. */
+/* Count of all commands by kind, per CPU: open addressing, a key of 0 is free. Key: filter + 1 in bits 32..47, FUA in bit
+ * 24, opcode in bits 16..23, nlb in bits 0..15. */
 #define NP_KIND_SLOTS 64
 struct np_kind_count {
         __u64 key;
@@ -112,6 +128,7 @@ struct np_cpu {
 };
 
 #define NP_KIND_KEY(filter, opcode, nlb) (((__u64)((filter) + 1) << 32) | ((__u64)(opcode) << 16) | (__u64)(nlb))
+#define NP_KIND_FUA (1ULL << 24)
 
 #define NP_FILTERS_MAX 8
 #define NP_DISK_NAME_LEN 32     /* DISK_NAME_LEN */

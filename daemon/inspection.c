@@ -6,6 +6,7 @@
 int inspection_make(JsonNode **ret)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
+        const HookScope everything = { HOOK_SIDE_HOST | HOOK_SIDE_TARGET, TRANSPORTS_ALL, .detail = true };
         KernelInventory *inventory;
         HookPlan *plan;
         int r;
@@ -13,7 +14,7 @@ int inspection_make(JsonNode **ret)
         r = kernel_inventory_read(&inventory);
         if (r < 0)
                 return r;
-        r = hook_plan_make(inventory, "tcp", HOOK_SIDE_HOST | HOOK_SIDE_TARGET, &plan);
+        r = hook_plan_make(inventory, &everything, &plan);
         if (r < 0) {
                 kernel_inventory_free(inventory);
                 return r;

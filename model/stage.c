@@ -95,7 +95,8 @@ static gboolean times_valid(const __u64 *times, gsize n)
 
 gboolean np_host_record_valid(const struct np_host_record *host)
 {
-        const __u64 sums[] = { host->r2t_ns, host->blocked_submit_ns, host->blocked_r2t_ns };
+        const __u64 sums[] = { host->r2t_ns, host->blocked_submit_ns, host->blocked_r2t_ns, host->ha, host->released,
+                               host->receive_r2t_ns };
 
         return header_valid(&host->header, NP_RECORD_HOST, sizeof(*host)) && times_valid(host->h, NP_H_COUNT) &&
                times_valid(sums, G_N_ELEMENTS(sums));
@@ -103,7 +104,8 @@ gboolean np_host_record_valid(const struct np_host_record *host)
 
 gboolean np_target_record_valid(const struct np_target_record *target)
 {
-        const __u64 others[] = { target->r2t_queued, target->fetch_ns, target->blocked_ns };
+        const __u64 others[] = { target->r2t_queued, target->fetch_ns, target->blocked_ns, target->blocked_r2t_ns, target->ta,
+                                 target->receive_data_ns, target->ts };
 
         return header_valid(&target->header, NP_RECORD_TARGET, sizeof(*target)) &&
                times_valid(target->t + NP_T1, NP_T_COUNT - NP_T1) && times_valid(others, G_N_ELEMENTS(others));
@@ -192,7 +194,7 @@ NpDefect np_target_record_defect(const struct np_target_record *target)
         if (target->r2t_queued && target->t[NP_T2] &&
             (target->r2t_queued < target->t[NP_T1] || target->r2t_queued > target->t[NP_T2]))
                 return NP_DEFECT_OUT_OF_ORDER;
-        if (target->fetch_ns + target->blocked_ns > target->t[NP_T9] - target->t[NP_T1])
+        if (target->fetch_ns + target->blocked_ns + target->blocked_r2t_ns > target->t[NP_T9] - target->t[NP_T1])
                 return NP_DEFECT_OUT_OF_ORDER;
         return NP_DEFECT_NONE;
 }
@@ -211,8 +213,8 @@ static gint64 between(const __u64 *times, guint from, guint to)
 
 static void target_times(const struct np_target_record *target, gint64 away, NpStageTimes *ret)
 {
-        gint64 fetch = (gint64) target->fetch_ns, blocked = (gint64) target->blocked_ns;
-        gint64 residence = between(target->t, NP_T1, NP_T9) - fetch - blocked;
+        gint64 fetch = (gint64) target->fetch_ns, blocked = (gint64) target->blocked_ns, blocked_r2t = (gint64) target->blocked_r2t_ns;
+        gint64 residence = between(target->t, NP_T1, NP_T9) - fetch - blocked - blocked_r2t;
         gboolean refused = target->header.flags & NP_F_INIT_FAILED;
         gint64 storage = refused ? 0 : between(target->t, NP_T4, NP_T7);
 
@@ -228,11 +230,8 @@ static void target_times(const struct np_target_record *target, gint64 away, NpS
                 return;
         }
 
-        /* blocked_ns is one sum for the sending of the R2T and of the response. */
-        if (blocked == 0 || !(target->header.flags & NP_F_R2T)) {
-                set_component(ret, NP_COMPONENT_TO_STORAGE, between(target->t, NP_T1, NP_T4) - fetch);
-                set_component(ret, NP_COMPONENT_RESPONSE, between(target->t, NP_T7, NP_T9) - blocked);
-        }
+        set_component(ret, NP_COMPONENT_TO_STORAGE, between(target->t, NP_T1, NP_T4) - fetch - blocked_r2t);
+        set_component(ret, NP_COMPONENT_RESPONSE, between(target->t, NP_T7, NP_T9) - blocked);
 
         if (target->t[NP_T5] && target->t[NP_T6]) {
                 gint64 drive = between(target->t, NP_T5, NP_T6);
@@ -278,11 +277,10 @@ void np_stage_one_way(const struct np_host_record *host, const struct np_target_
         gint64 request = (gint64) target->t[NP_T1] - (gint64) host->h[NP_H3] - middle + (gint64) host->blocked_submit_ns;
         gint64 response = (gint64) host->h[NP_H6] - (gint64) target->t[NP_T9] + middle;
 
-        /* Data in the capsule are a part of the request. blocked_ns is one sum for the sending of an R2T and of the response. */
-        if (!r2t) {
+        /* Data in the capsule are a part of the request. */
+        if (!r2t)
                 request += (gint64) target->fetch_ns;
-                response += (gint64) target->blocked_ns;
-        }
+        response += (gint64) target->blocked_ns;
 
         times->margin_ns = offset.max - middle;
         set_component(times, NP_COMPONENT_REQUEST_WAY, request);

@@ -69,7 +69,7 @@ static __always_inline void r2t_sent(__u64 req, struct send_queue *queue)
         if (!command)
                 return;
         command->record.t[NP_T2] = now;
-        command->record.blocked_ns += queue_blocked(queue, now) - command->blocked_mark;
+        command->record.blocked_r2t_ns += queue_blocked(queue, now) - command->blocked_mark;
         command_sent(command);
 }
 

@@ -14,8 +14,9 @@ static int live_resolve(Backend *b, const char *name, NamespaceInfo **ret, Error
 }
 
 /* The kernel's modules come and go, so it is read anew for each session. */
-static int make_plan(HookSides sides, HookPlan **ret, Error *error)
+static int make_plan(HookSides sides, const CaptureConfig *config, HookPlan **ret, Error *error)
 {
+        const HookScope scope = { sides, config->transports, config->detail };
         KernelInventory *inventory;
         int r;
 
@@ -24,7 +25,7 @@ static int make_plan(HookSides sides, HookPlan **ret, Error *error)
                 return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "This kernel's types and symbols cannot be read: %s",
                                  g_strerror(-r));
 
-        r = hook_plan_make(inventory, "tcp", sides, ret);
+        r = hook_plan_make(inventory, &scope, ret);
         kernel_inventory_free(inventory);
         if (r < 0)
                 return error_set(error, NTPROF_ERROR_CAPTURE_FAILED, "No plan of hooks: %s", g_strerror(-r));
@@ -39,7 +40,7 @@ static int live_open(Backend *b, const NamespaceInfo *info, CaptureConfig *confi
         HookPlan *plan;
         int r;
 
-        r = make_plan(sides, &plan, error);
+        r = make_plan(sides, config, &plan, error);
         if (r < 0)
                 return r;
 
@@ -51,7 +52,7 @@ static int live_open(Backend *b, const NamespaceInfo *info, CaptureConfig *confi
                 *ret_no_target_reason = g_strdup_printf("the target is this machine, but its side cannot be recorded: %s", why);
                 config->n_target_filters = 0;
                 hook_plan_free(plan);
-                r = make_plan(HOOK_SIDE_HOST, &plan, error);
+                r = make_plan(HOOK_SIDE_HOST, config, &plan, error);
                 if (r < 0)
                         return r;
         }
@@ -73,7 +74,7 @@ static int live_open_target(Backend *b, const CaptureConfig *config, const Captu
         HookPlan *plan;
         int r;
 
-        r = make_plan(HOOK_SIDE_TARGET, &plan, error);
+        r = make_plan(HOOK_SIDE_TARGET, config, &plan, error);
         if (r < 0)
                 return r;
 

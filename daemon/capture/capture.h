@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "../../bpf/record.h"
+#include "../transport.h"
 
 typedef struct Capture Capture;
 typedef struct HookPlan HookPlan;
@@ -21,6 +22,8 @@ typedef struct CaptureConfig {
         uint32_t head_major, head_minor;        /* of the block device applications open: nvme6n1 */
         unsigned n_target_filters;              /* 0: no target side */
         struct np_target_filter target_filters[NP_FILTERS_MAX];
+        Transports transports;                  /* of the paths */
+        bool detail;                            /* record what the components of the stages need, too */
 } CaptureConfig;
 
 typedef struct CaptureHandlers {

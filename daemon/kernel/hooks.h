@@ -41,6 +41,7 @@ typedef struct HookRow {
         bool essential;                                 /* no stages without it */
         const char *merged;                             /* what its time is merged into when it has no hook */
         HookCandidate candidates[HOOK_CANDIDATES_MAX];
+        bool detail;                                    /* only for a session in detail */
 } HookRow;
 
 extern const HookRow hook_rows[];

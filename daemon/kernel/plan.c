@@ -70,7 +70,14 @@ static void choice_free(gpointer data)
         g_free(choice);
 }
 
-int hook_plan_make(const KernelInventory *inventory, const char *transport, HookSides sides, HookPlan **ret)
+static bool in_scope(const HookRow *row, const HookScope *scope)
+{
+        if (!(row->side & scope->sides) || (row->detail && !scope->detail))
+                return false;
+        return !row->transport || transport_by_name(row->transport)->transport & scope->transports;
+}
+
+int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, HookPlan **ret)
 {
         HookPlan *plan = g_new0(HookPlan, 1);
 
@@ -78,9 +85,8 @@ int hook_plan_make(const KernelInventory *inventory, const char *transport, Hook
         for (unsigned i = 0; i < n_hook_rows; i++) {
                 const HookRow *row = &hook_rows[i];
 
-                if (!(row->side & sides) || (row->transport && strcmp(row->transport, transport) != 0))
-                        continue;
-                g_ptr_array_add(plan->choices, choose(inventory, row));
+                if (in_scope(row, scope))
+                        g_ptr_array_add(plan->choices, choose(inventory, row));
         }
         for (unsigned i = 0; i < plan->choices->len; i++) {
                 const HookChoice *choice = plan->choices->pdata[i];

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "inventory.h"
+#include "../transport.h"
 
 typedef struct HookPlan HookPlan;
 
@@ -14,8 +15,15 @@ typedef enum HookSides {
         HOOK_SIDE_TARGET = 1 << 1,
 } HookSides;
 
-/* transport: "tcp". Never fails for lack of hooks: hook_plan_usable() says whether a session can run on it. */
-int hook_plan_make(const KernelInventory *inventory, const char *transport, HookSides sides, HookPlan **ret);
+/* What is to be recorded. */
+typedef struct HookScope {
+        HookSides sides;
+        Transports transports;
+        bool detail;                            /* what only the components of stages need, too */
+} HookScope;
+
+/* Never fails for lack of hooks: hook_plan_usable() says whether a session can run on it. */
+int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, HookPlan **ret);
 void hook_plan_free(HookPlan *plan);
 
 /* False when a boundary without which there are no stages has no hook; *ret_reason (owned by the plan) says which and why. */

@@ -81,7 +81,7 @@ static int check_limits(const TargetSides *sides, const PeerWho *who, Error *err
 /* The seed is this machine's own sum of the host NQN, not what anybody says it is. */
 static void make_config(const PeerRequest *request, CaptureConfig *ret)
 {
-        *ret = (CaptureConfig) { .n_target_filters = request->n_filters };
+        *ret = (CaptureConfig) { .n_target_filters = request->n_filters, .transports = TRANSPORTS_ALL };
 
         for (unsigned i = 0; i < request->n_filters; i++) {
                 const PeerFilter *from = request->filters + i;

@@ -9,6 +9,7 @@
 
 #include "../../bpf/record.h"
 #include "../../bpf/sample-hash.h"
+#include "../transport.h"
 #include "local-target.h"
 #include "sysfs.h"
 
@@ -369,10 +370,10 @@ static int check_transports(const NamespaceInfo *info, Error *error)
                 if (g_str_equal(path->transport, "pcie") || g_str_equal(path->transport, "apple-nvme"))
                         return error_set(error, NTPROF_ERROR_NOT_FABRICS, "%s: PCIe namespace, not NVMe-oF (transport %s)",
                                          info->name, path->transport);
-                if (!g_str_equal(path->transport, "tcp"))
+                if (!transport_by_name(path->transport))
                         return error_set(error, NTPROF_ERROR_TRANSPORT_UNSUPPORTED,
-                                         "%s: transport %s (controller %s) is not supported yet, only tcp is", info->name,
-                                         path->transport, path->controller);
+                                         "%s: transport %s (controller %s) cannot be measured, only %s", info->name,
+                                         path->transport, path->controller, transport_names());
                 if (!path->traddr || !path->hostnqn || !*path->hostnqn || strlen(path->hostnqn) >= NP_NQN_LEN)
                         return error_set(error, NTPROF_ERROR_NO_SUCH_NAMESPACE,
                                          "%s: controller %s does not tell its address and host NQN", info->name,

@@ -155,6 +155,8 @@ static void add_target_filter(CaptureConfig *config, const NamespaceInfo *info, 
 static void make_config(const NamespaceInfo *info, bool no_target, CaptureConfig *ret)
 {
         *ret = (CaptureConfig) { .head_major = info->major, .head_minor = info->minor };
+        for (size_t i = 0; i < info->n_paths; i++)
+                ret->transports |= transport_by_name(info->paths[i].transport)->transport;
 
         for (size_t i = 0; i < info->n_paths; i++) {
                 const NamespacePath *path = info->paths + i;

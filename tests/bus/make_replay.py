@@ -18,6 +18,7 @@ from pathlib import Path
 
 MASK = (1 << 64) - 1
 ALL = 0xFFFFFFFF
+VERSION = 2                                             # NP_RECORD_VERSION
 
 FRAME_HOST, FRAME_TARGET, FRAME_COUNTERS, FRAME_IOSTAT, FRAME_END = 1, 2, 3, 4, 5
 OP_WRITE, OP_READ = 1, 2
@@ -32,8 +33,8 @@ NSID = 1
 BLOCK = 512
 
 HEADER = struct.Struct("<HHIIIIHH QIHHHHB3x".replace(" ", ""))
-HOST = struct.Struct("<9Q3Q2I")
-TARGET = struct.Struct("<10Q3QI4x")
+HOST = struct.Struct("<9Q6Q4I16s")
+TARGET = struct.Struct("<10Q7Q2I")
 
 
 def mix64(x: int) -> int:
@@ -89,19 +90,19 @@ class Command:
         return self.host[8] - self.host[0]
 
     def _header(self, kind: int, size: int, flags: int) -> bytes:
-        return HEADER.pack(kind, 1, size, self.hash(), ALL, flags, self.status, 0, self.slba, NSID, self.qid, self.cid,
+        return HEADER.pack(kind, VERSION, size, self.hash(), ALL, flags, self.status, 0, self.slba, NSID, self.qid, self.cid,
                            self.nlb, self.cntlid, self.opcode)
 
     def host_record(self) -> bytes:
         times = [self.submitted + t if t or i == 0 else 0 for i, t in enumerate(self.host)]
         return self._header(1, HEADER.size + HOST.size, self.host_flags) + HOST.pack(
-            *times, self.r2t_ns, 0, 0, self.r2t_rounds, 0)
+            *times, self.r2t_ns, 0, 0, 0, 0, 0, self.r2t_rounds, 0, 0, 0, b"")
 
     def target_record(self) -> bytes:
         times = [self.submitted + t if t else 0 for t in self.target]
         queued = self.submitted + self.r2t_queued if self.r2t_queued else 0
         return self._header(2, HEADER.size + TARGET.size, self.target_flags) + TARGET.pack(
-            *times, queued, self.fetch_ns, 0, 0)
+            *times, queued, self.fetch_ns, 0, 0, 0, 0, 0, 0, 0)
 
 
 def read_4k(submitted: int, **kw) -> Command:
@@ -176,7 +177,7 @@ class Recording:
         target_hooks = [("T1", "tp_btf", "nvmet_req_init"), ("T9", "fexit", "kernel_sendpage")] if self.has_target else []
         return {
             "schema": "org.ntprof.recording/1",
-            "record_version": 1,
+            "record_version": VERSION,
             "machine": self.machine,
             "kernel": "6.1.0-test-amd64",
             "start_ns": self.start,

@@ -130,7 +130,7 @@ def hostile_facts_are_refused(service: Service) -> None:
 
     path = make_replay.recording().all_facts()["namespace"]["paths"][0]
     refused(service, with_facts(schema="org.ntprof.report/1"), "its schema is")
-    refused(service, with_facts(record_version=2), '"record_version"')
+    refused(service, with_facts(record_version=1), '"record_version"')
     refused(service, with_facts(start_ns=-1), '"start_ns"')
     refused(service, with_facts(machine=7), '"machine"')
     refused(service, with_facts(hooks=[{}]), '"boundary" of the hook')

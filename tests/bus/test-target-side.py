@@ -233,7 +233,7 @@ def what_breaks_the_protocol_ends_the_stream(target: Target) -> None:
     target.start(make_replay.recording(seconds=60, rate=50), speed=1)
     chance = random.Random(7)
     broken = [struct.pack("<2I", 99, 0), struct.pack("<2I", 1, 0xFFFFFFFF), struct.pack("<2I", 1, 7) + b"x" * 7,
-              struct.pack("<2I", 2, 0), struct.pack("<2I", wire.RECORDS, 160) + b"x" * 160,
+              struct.pack("<2I", 2, 0), struct.pack("<2I", wire.RECORDS, 192) + b"x" * 192,
               struct.pack("<2I", wire.SYNC, 112) + b"x" * 112]
     broken += [chance.randbytes(chance.randrange(8, 200)) for _ in range(20)]
     for data in broken:

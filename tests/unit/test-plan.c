@@ -35,7 +35,7 @@ static HookPlan *plan_of(JsonNode *node, HookSides sides)
         KernelInventory *inventory = inventory_of(node);
         HookPlan *plan = NULL;
 
-        g_assert_cmpint(hook_plan_make(inventory, "tcp", sides, &plan), ==, 0);
+        g_assert_cmpint(hook_plan_make(inventory, &(HookScope) { sides, TRANSPORTS_ALL, .detail = true }, &plan), ==, 0);
         kernel_inventory_free(inventory);
         return plan;
 }

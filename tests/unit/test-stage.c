@@ -58,7 +58,7 @@ static void check_one_way(const Case *c, const TestCommand *command, NpStageTime
 
         np_stage_one_way(&command->host, &command->target, (NpInterval) { TEST_OFFSET_NS - 300, TEST_OFFSET_NS + 301 }, times);
         g_assert_cmpint(ns[NP_COMPONENT_REQUEST_WAY], ==, 5000 + c->blocked_submit + (c->kind == TEST_WRITE ? 350 : 0));
-        g_assert_cmpint(ns[NP_COMPONENT_RESPONSE_WAY], ==, back + (r2t ? 0 : c->blocked_target));
+        g_assert_cmpint(ns[NP_COMPONENT_RESPONSE_WAY], ==, back + c->blocked_target);
         if (!r2t)
                 g_assert_cmpint(ns[NP_COMPONENT_TRANSFER], ==, 0);
         g_assert_cmpint(ns[NP_COMPONENT_REQUEST_WAY] + ns[NP_COMPONENT_TRANSFER] + ns[NP_COMPONENT_RESPONSE_WAY], ==,
@@ -169,11 +169,12 @@ static void test_components(void)
         g_assert_cmpint(times.component_ns[NP_COMPONENT_DRIVE], ==, 50000);
         g_assert_false(times.components_known & 1u << NP_COMPONENT_WIRE);
 
-        /* one sum for two senders: it can't be told which of them was blocked */
+        /* a sum for each of the two senders */
         c.target.blocked_ns = 30;
+        c.target.blocked_r2t_ns = 20;
         np_stage_times(&c.host, &c.target, &times);
-        g_assert_false(times.components_known & 1u << NP_COMPONENT_RESPONSE);
-        g_assert_true(times.components_known & 1u << NP_COMPONENT_DRIVE);
+        g_assert_cmpint(times.component_ns[NP_COMPONENT_TO_STORAGE], ==, 530);
+        g_assert_cmpint(times.component_ns[NP_COMPONENT_RESPONSE], ==, 370);
 
         /* whether it waited is then not known */
         c.host.header.flags |= NP_F_H0_UNSEEN;

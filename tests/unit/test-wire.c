@@ -105,10 +105,10 @@ static void test_split_anywhere(void)
                 const char *expected;
         } talks[] = {
                 { WIRE_SIDE_HOST, host, "1:8 2:0 1:8 3:0" },
-                { WIRE_SIDE_TARGET, target, "16:20 17:16 18:480 19:112 18:160 20:2" },
+                { WIRE_SIDE_TARGET, target, "16:20 17:16 18:576 19:112 18:192 20:2" },
         };
 
-        G_STATIC_ASSERT(sizeof(struct np_target_record) == 160 && sizeof(struct wire_sync) == 112);
+        G_STATIC_ASSERT(sizeof(struct np_target_record) == 192 && sizeof(struct wire_sync) == 112);
         for (size_t i = 0; i < ELEMENTSOF(talks); i++) {
                 for (size_t piece = 1; piece <= talks[i].bytes->len; piece++) {
                         bool at_end;
@@ -196,9 +196,9 @@ static void test_sizes(void)
                 { WIRE_SIDE_TARGET, WIRE_ENDED, 13, true },
         };
         static const uint32_t records[] = {
-                0, 1, 159, 161, 320 + 8, WIRE_FRAME_MAX, WIRE_FRAME_MAX - WIRE_FRAME_MAX % 160 + 160
+                0, 1, 191, 193, 384 + 8, WIRE_FRAME_MAX, WIRE_FRAME_MAX - WIRE_FRAME_MAX % 192 + 192
         };
-        g_autofree guint8 *zeros = g_malloc0(WIRE_FRAME_MAX + 160);
+        g_autofree guint8 *zeros = g_malloc0(WIRE_FRAME_MAX + 192);
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -237,10 +237,10 @@ static void test_out_of_turn(void)
                 { WIRE_SIDE_TARGET, { { WIRE_ENDED, 2 }, { WIRE_FACTS, 2 } }, "20:2 !a frame came after the last one" },
                 { WIRE_SIDE_TARGET, { { WIRE_CHANGED, 16 } }, "!a frame came out of turn" },
                 { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_FACTS, 2 } }, "16:2 !a frame came twice that comes once" },
-                { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_RECORDS, 160 } }, "16:2 !a frame came out of turn" },
+                { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_RECORDS, 192 } }, "16:2 !a frame came out of turn" },
                 { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_SYNC, 112 } }, "16:2 !a frame came out of turn" },
         };
-        static const guint8 zeros[160];
+        static const guint8 zeros[192];
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -283,10 +283,10 @@ static void test_writer(void)
         wire_writer_add(writer, WIRE_CHANGED, &(struct wire_changed) {}, sizeof(struct wire_changed));
         for (unsigned i = 0; i < 100; i++) {
                 memcpy(records, &i, sizeof(i));
-                wire_writer_add(writer, WIRE_RECORDS, records, 160 * (1 + i * 4));
+                wire_writer_add(writer, WIRE_RECORDS, records, 192 * (1 + i * 3));
         }
         all = wire_writer_pending(writer);
-        g_assert_cmpuint(all, ==, 102 * 8 + 2 + 16 + 160 * (100 + 4 * 4950));
+        g_assert_cmpuint(all, ==, 102 * 8 + 2 + 16 + 192 * (100 + 3 * 4950));
         g_assert_cmpint(wire_writer_flush(writer, pair.ours), ==, 1);
         g_assert_cmpuint(wire_writer_pending(writer), <, all);
         g_assert_cmpuint(wire_writer_pending(writer), >, 0);
@@ -301,7 +301,7 @@ static void test_writer(void)
                 g_assert_cmpint(n, >, 0);
                 while (wire_reader_next(reader, &data, &size, &frame, &why) > 0) {
                         if (n_frames >= 2) {
-                                g_assert_cmpuint(frame.size, ==, 160 * (1 + (n_frames - 2) * 4));
+                                g_assert_cmpuint(frame.size, ==, 192 * (1 + (n_frames - 2) * 3));
                                 g_assert_cmpuint(*(const uint32_t *) frame.data, ==, n_frames - 2);
                         }
                         n_frames++;
