@@ -68,6 +68,14 @@ static int set_no_target(const void *value, void *userdata, Error *error)
         return 0;
 }
 
+static int set_detail(const void *value, void *userdata, Error *error)
+{
+        SessionOptions *options = userdata;
+
+        options->detail = *(const int *) value;
+        return 0;
+}
+
 /* The options of StartSession(): documented in dbus/org.ntprof1.Manager.xml. */
 static const DictionaryKey session_options[] = {
         { "namespace",      "s", .required = true, .set = set_namespace },
@@ -76,6 +84,7 @@ static const DictionaryKey session_options[] = {
         { "keep",           "b", .set = set_keep },
         { "peer",           "s", .set = set_peer },
         { "no-target",      "b", .set = set_no_target },
+        { "detail",         "b", .set = set_detail },
 };
 
 int options_read_session(sd_bus_message *m, SessionOptions *ret, Error *error)

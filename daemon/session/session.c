@@ -152,9 +152,9 @@ static void add_target_filter(CaptureConfig *config, const NamespaceInfo *info, 
 }
 
 /* The lengths of all names were checked when the namespace was resolved; zero padding is part of the contract. */
-static void make_config(const NamespaceInfo *info, bool no_target, CaptureConfig *ret)
+static void make_config(const NamespaceInfo *info, const SessionOptions *options, CaptureConfig *ret)
 {
-        *ret = (CaptureConfig) { .head_major = info->major, .head_minor = info->minor };
+        *ret = (CaptureConfig) { .head_major = info->major, .head_minor = info->minor, .detail = options->detail };
         for (size_t i = 0; i < info->n_paths; i++)
                 ret->transports |= transport_by_name(info->paths[i].transport)->transport;
 
@@ -165,7 +165,7 @@ static void make_config(const NamespaceInfo *info, bool no_target, CaptureConfig
                 strncpy(host->disk, path->disk, sizeof(host->disk) - 1);
                 host->seed = namespace_seed(path->hostnqn);
                 host->nsid = info->nsid;
-                if (path->local && !no_target)
+                if (path->local && !options->no_target)
                         add_target_filter(ret, info, path);
         }
 }
@@ -208,7 +208,7 @@ int session_new(sd_event *event, Backend *backend, RemoteFinder *finder, const S
         if (r < 0)
                 return r;
 
-        make_config(s->namespace, options->no_target, &config);
+        make_config(s->namespace, options, &config);
         r = recording_prepare(s, finder, &config, error);
         if (r < 0)
                 return r;

@@ -36,6 +36,7 @@ typedef struct SessionOptions {
         bool keep;
         char *peer;                     /* the other machine of all paths whose target isn't this one; NULL: to be found */
         bool no_target;                 /* the host's side only */
+        bool detail;                    /* record what only the components of the stages need, too */
 } SessionOptions;
 
 void session_options_clear(SessionOptions *options);
