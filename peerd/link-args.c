@@ -91,10 +91,13 @@ GVariant *np_args_joined(GVariant *facts)
         return g_variant_ref_sink(g_variant_builder_end(&clean));
 }
 
-static gboolean filters_valid(GVariant *filters)
+static gboolean filters_ok(GVariant *filters)
 {
-        gsize n = g_variant_n_children(filters);
+        gsize n;
 
+        if (!g_variant_is_of_type(filters, G_VARIANT_TYPE("a(ssu)")))
+                return FALSE;
+        n = g_variant_n_children(filters);
         if (n < 1 || n > NP_ARGS_FILTERS_MAX)
                 return FALSE;
         for (gsize i = 0; i < n; i++) {
@@ -108,46 +111,93 @@ static gboolean filters_valid(GVariant *filters)
         return TRUE;
 }
 
+static gboolean transports_ok(GVariant *transports)
+{
+        gsize n;
+
+        if (!g_variant_is_of_type(transports, G_VARIANT_TYPE_STRING_ARRAY))
+                return FALSE;
+        n = g_variant_n_children(transports);
+        if (n < 1 || n > NP_ARGS_TRANSPORTS_MAX)
+                return FALSE;
+        for (gsize i = 0; i < n; i++) {
+                const char *name;
+
+                g_variant_get_child(transports, i, "&s", &name);
+                if (!*name || !printable(name, NP_ARGS_TRANSPORT_MAX))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean duration_ok(GVariant *value)
+{
+        return g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64);
+}
+
+static gboolean detail_ok(GVariant *value)
+{
+        return g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN);
+}
+
+static gboolean user_ok(GVariant *value)
+{
+        return g_variant_is_of_type(value, G_VARIANT_TYPE_STRING) &&
+               printable(g_variant_get_string(value, NULL), NP_ARGS_TEXT_MAX);
+}
+
+/* The options of OpenTarget: org.ntprof1.internal.Peer.xml says what they mean. */
+static const struct {
+        const char *key;
+        gboolean (*ok)(GVariant *value);
+} request_keys[] = {
+        { "filters", filters_ok },
+        { "transports", transports_ok },
+        { "duration-usec", duration_ok },
+        { "detail", detail_ok },
+        { "user", user_ok },
+};
+
+/* -1: there is no such option. */
+static int request_key(const char *key)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(request_keys); i++)
+                if (g_str_equal(request_keys[i].key, key))
+                        return (int) i;
+        return -1;
+}
+
 GVariant *np_args_request(GVariant *request, GError **error)
 {
         g_auto(GVariantBuilder) clean = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
-        gboolean filters = FALSE;
+        guint seen = 0;
         GVariantIter iter;
         const char *key;
         GVariant *value;
 
-        /* Three keys are known: more entries are twice the same, or unknown. */
-        if (g_variant_n_children(request) > 3) {
-                g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "the request has more than its three options");
+        /* More entries are twice the same, or unknown. */
+        if (g_variant_n_children(request) > G_N_ELEMENTS(request_keys)) {
+                g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "the request has more than its %u options",
+                            (guint) G_N_ELEMENTS(request_keys));
                 return NULL;
         }
         g_variant_iter_init(&iter, request);
         while (g_variant_iter_loop(&iter, "{&sv}", &key, &value)) {
-                gboolean known = TRUE, ok = FALSE;
+                int at = request_key(key);
 
-                if (g_str_equal(key, "filters")) {
-                        ok = g_variant_is_of_type(value, G_VARIANT_TYPE("a(ssu)")) && filters_valid(value) && !filters;
-                        filters = TRUE;
-                } else if (g_str_equal(key, "duration-usec")) {
-                        ok = g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64);
-                } else if (g_str_equal(key, "user")) {
-                        ok = g_variant_is_of_type(value, G_VARIANT_TYPE_STRING) &&
-                             printable(g_variant_get_string(value, NULL), NP_ARGS_TEXT_MAX);
-                } else {
-                        known = FALSE;
-                }
-                if (!ok) {
+                if (at < 0 || seen & 1u << at || !request_keys[at].ok(value)) {
                         g_autofree char *quoted = np_error_quote(key);
 
                         g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "%s: %s", quoted,
-                                    known ? "has a wrong type or value" :
-                                            "there is no such option: one of the two machines has another version");
+                                    at < 0 ? "there is no such option: one of the two machines has another version" :
+                                             "has a wrong type or value, or is there twice");
                         g_variant_unref(value);
                         return NULL;
                 }
+                seen |= 1u << at;
                 g_variant_builder_add(&clean, "{sv}", key, value);
         }
-        if (!filters) {
+        if (!(seen & 1u << request_key("filters"))) {
                 g_set_error(error, NP_ERROR, NP_ERROR_INVALID_OPTION, "filters: must be there");
                 return NULL;
         }

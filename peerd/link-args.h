@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 #define NP_ARGS_SUBSYSTEMS_MAX 1024
 #define NP_ARGS_HOST_NQNS_MAX 16
 #define NP_ARGS_FILTERS_MAX 8
+#define NP_ARGS_TRANSPORTS_MAX 8
+#define NP_ARGS_TRANSPORT_MAX 16
 #define NP_ARGS_MESSAGE_MAX 512
 
 /* Hello's: "software", "machine", "subsystems". What is missing or wrong is empty: another version may tell more, or less. */

@@ -178,6 +178,25 @@ static int append_filters(sd_bus_message *m, const RemoteRequest *request)
         return r;
 }
 
+static int append_transports(sd_bus_message *m, Transports all)
+{
+        int r;
+
+        r = sd_bus_message_open_container(m, SD_BUS_TYPE_DICT_ENTRY, "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", "transports");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, SD_BUS_TYPE_VARIANT, "as");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, SD_BUS_TYPE_ARRAY, "s");
+        for (unsigned i = 0; r >= 0 && i < n_transports; i++)
+                if (transports[i].transport & all)
+                        r = sd_bus_message_append(m, "s", transports[i].name);
+        for (unsigned i = 0; r >= 0 && i < 3; i++)
+                r = sd_bus_message_close_container(m);
+        return r;
+}
+
 static int append_request(sd_bus_message *m, const RemoteRequest *request)
 {
         _cleanup_free_ char *user = user_name(request->owner) ?: g_strdup_printf("%u", (unsigned) request->owner);
@@ -186,6 +205,10 @@ static int append_request(sd_bus_message *m, const RemoteRequest *request)
         r = sd_bus_message_open_container(m, SD_BUS_TYPE_ARRAY, "{sv}");
         if (r >= 0)
                 r = append_filters(m, request);
+        if (r >= 0)
+                r = append_transports(m, request->transports);
+        if (r >= 0)
+                r = sd_bus_message_append(m, "{sv}", "detail", "b", (int) request->detail);
         if (r >= 0)
                 r = sd_bus_message_append(m, "{sv}", "duration-usec", "t", request->duration_usec);
         if (r >= 0)

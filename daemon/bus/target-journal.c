@@ -30,6 +30,7 @@ static void add_request(Fields *f, const PeerWho *who, const PeerRequest *reques
         add(f, "NTPROF_FINGERPRINT", who->fingerprint);
         add(f, "NTPROF_ADDRESS", who->address);
         add(f, "NTPROF_USER", request->user);
+        add(f, "NTPROF_DETAIL", request->detail ? "1" : NULL);
         for (unsigned i = 0; i < request->n_filters; i++) {
                 add(f, "NTPROF_SUBSYSTEM_NQN", request->filters[i].subsysnqn);
                 add(f, "NTPROF_HOST_NQN", request->filters[i].hostnqn);
@@ -43,7 +44,7 @@ static char *describe_who(const PeerWho *who, const PeerRequest *request)
                                who->fingerprint ?: "no fingerprint", request->user ? ", user " : "", request->user ?: "");
 }
 
-/* "nqn.host at nqn.sub namespace 1; ..." */
+/* "nqn.host at nqn.sub namespace 1; ..., in detail" */
 static char *describe_what(const PeerRequest *request)
 {
         GString *text = g_string_new(NULL);
@@ -54,6 +55,8 @@ static char *describe_what(const PeerRequest *request)
                 g_string_append_printf(text, "%s%s at %s namespace %u", i ? "; " : "", filter->hostnqn, filter->subsysnqn,
                                        filter->nsid);
         }
+        if (request->detail && request->n_filters > 0)
+                g_string_append(text, ", in detail");
         return g_string_free(text, false);
 }
 

@@ -102,6 +102,44 @@ static int set_duration(const void *value, void *userdata, Error *error)
         return 0;
 }
 
+static int set_detail(const void *value, void *userdata, Error *error)
+{
+        PeerRequest *request = userdata;
+
+        request->detail = *(const int *) value;
+        return 0;
+}
+
+static int read_transports(sd_bus_message *m, void *userdata, Error *error)
+{
+        PeerRequest *request = userdata;
+        const char *name;
+        int r;
+
+        r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "s");
+        if (r < 0)
+                return r;
+        request->transports = 0;
+        while ((r = sd_bus_message_read_basic(m, SD_BUS_TYPE_STRING, &name)) > 0) {
+                const TransportInfo *transport = transport_by_name(name);
+                _cleanup_free_ char *quoted = NULL;
+
+                if (transport) {
+                        request->transports |= transport->transport;
+                        continue;
+                }
+                quoted = error_quote(name);
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION,
+                                 "transports: this version cannot measure %s, only %s: update ntprof on the target", quoted,
+                                 transport_names());
+        }
+        if (r < 0)
+                return r;
+        if (request->transports == 0)
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "transports: none is given");
+        return sd_bus_message_exit_container(m);
+}
+
 static int set_user(const void *value, void *userdata, Error *error)
 {
         PeerRequest *request = userdata;
@@ -114,12 +152,15 @@ static const DictionaryKey request_keys[] = {
         { "filters",       "a(ssu)", .required = true, .read = read_filters },
         { "duration-usec", "t", .set = set_duration },
         { "user",          "s", .set = set_user },
+        { "detail",        "b", .set = set_detail },
+        { "transports",    "as", .read = read_transports },
 };
 
 int target_request_read(sd_bus_message *m, PeerWho *who, PeerRequest *request, Error *error)
 {
         int r;
 
+        request->transports = TRANSPORTS_ALL;
         r = dictionary_read(m, "peer", who_keys, ELEMENTSOF(who_keys), who, error);
         if (r < 0)
                 return r;

@@ -9,6 +9,7 @@
 
 #include "../../bpf/record.h"
 #include "../error.h"
+#include "../transport.h"
 
 /* Whom ntprof-peerd has authenticated. */
 typedef struct PeerWho {
@@ -25,6 +26,8 @@ typedef struct PeerFilter {
 typedef struct PeerRequest {
         unsigned n_filters;
         PeerFilter filters[NP_FILTERS_MAX];
+        Transports transports;          /* that may be those of its commands */
+        bool detail;                    /* what the components of the stages need, too */
         uint64_t duration_usec;         /* 0: until it is told to pause */
         char *user;                     /* who asked, in the other machine's words; may be NULL */
 } PeerRequest;

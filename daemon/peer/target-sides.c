@@ -81,7 +81,8 @@ static int check_limits(const TargetSides *sides, const PeerWho *who, Error *err
 /* The seed is this machine's own sum of the host NQN, not what anybody says it is. */
 static void make_config(const PeerRequest *request, CaptureConfig *ret)
 {
-        *ret = (CaptureConfig) { .n_target_filters = request->n_filters, .transports = TRANSPORTS_ALL };
+        *ret = (CaptureConfig) { .n_target_filters = request->n_filters, .transports = request->transports,
+                                 .detail = request->detail };
 
         for (unsigned i = 0; i < request->n_filters; i++) {
                 const PeerFilter *from = request->filters + i;
@@ -103,6 +104,8 @@ static TargetSidesEntry *entry_new(TargetSides *sides, const PeerWho *who, const
         entry->who = (PeerWho) { g_strdup(who->name), g_strdup(who->fingerprint), g_strdup(who->address) };
         entry->request.user = g_strdup(request->user);
         entry->request.duration_usec = request->duration_usec;
+        entry->request.transports = request->transports;
+        entry->request.detail = request->detail;
         for (unsigned i = 0; i < request->n_filters; i++) {
                 const PeerFilter *from = request->filters + i;
 

@@ -15,6 +15,7 @@
 #include "../../bpf/record.h"
 #include "../error.h"
 #include "../peer/wire.h"
+#include "../transport.h"
 
 typedef struct Remote Remote;
 typedef struct RemoteFinder RemoteFinder;
@@ -28,6 +29,7 @@ typedef struct RemoteFacts {
         const char *machine, *kernel, *version; /* as it calls itself: printable UTF-8, bounded */
         const RemoteHook *hooks;
         unsigned n_hooks;
+        const char *drive_hidden;               /* why the drive's own time can't be seen there, printable, bounded; NULL: it can */
 } RemoteFacts;
 
 typedef struct RemoteHandlers {
@@ -46,6 +48,8 @@ typedef struct RemoteHandlers {
 typedef struct RemoteRequest {
         unsigned n_filters;
         struct np_target_filter filters[NP_FILTERS_MAX];
+        Transports transports;                  /* of the paths there */
+        bool detail;                            /* what the components of the stages need, too */
         uint64_t duration_usec;                 /* 0: until paused */
         uid_t owner;                            /* of the session, for the target's journal */
 } RemoteRequest;

@@ -367,6 +367,7 @@ static int on_start(sd_event_source *source, void *userdata)
                 targets_connect(s->targets, &(TargetsOptions) {
                         .peer = s->options.peer,
                         .duration_usec = s->options.duration_usec,
+                        .detail = s->options.detail,
                         .owner = s->owner,
                 });
         return 0;

@@ -61,6 +61,8 @@ static void open_targets(Targets *t)
                 t->of_path[i] = targets_find(t, peer) ?: targets_add(t, peer);
                 t->of_path[i]->request.duration_usec = t->options.duration_usec;
                 t->of_path[i]->request.owner = t->options.owner;
+                t->of_path[i]->request.detail = t->options.detail;
+                t->of_path[i]->request.transports |= transport_by_name(t->info->paths[i].transport)->transport;
                 add_filter(t->of_path[i], t->info, t->info->paths + i);
         }
 

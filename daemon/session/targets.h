@@ -34,6 +34,7 @@ typedef struct SessionTarget {
         TargetState state;
         char *machine, *kernel, *version;       /* as it calls itself; NULL before it is ready */
         GArray *hooks;                  /* of SessionHook; of another machine's */
+        char *drive_hidden;             /* why the drive's own time can't be seen; NULL: it can, or is not known yet */
         int index;                      /* in the analysis; -1: it has not recorded */
         char *reason;                   /* a sentence, when it ended before it was told to */
         uint64_t recorded_ns;           /* until then */
@@ -75,6 +76,7 @@ void targets_add_local(Targets *t, const char *machine, const char *kernel, cons
 typedef struct TargetsOptions {
         const char *peer;               /* not NULL: the machine of all paths that are not local */
         uint64_t duration_usec;
+        bool detail;
         uid_t owner;
 } TargetsOptions;
 

@@ -126,6 +126,16 @@ def the_request_says_what_is_recorded(lab: Lab) -> None:
     ((peer, request),) = lab.peerd.opened
     assert peer == "stor-a" and request["filters"] == [(make_replay.SUBSYSNQN, make_replay.HOSTNQN, make_replay.NSID)], request
     assert request["duration-usec"] == 1_500_000 and request["user"]
+    assert request["transports"] == ["tcp"] and request["detail"] is False, request
+    lab.record_all(target)
+    lab.report()
+
+
+@tap.case
+def a_session_in_detail_asks_for_it(lab: Lab) -> None:
+    lab.start(detail=True)
+    target = lab.peerd.target()
+    assert lab.peerd.opened[0][1]["detail"] is True, lab.peerd.opened
     lab.record_all(target)
     lab.report()
 

@@ -265,5 +265,5 @@ GVariant *request_new(void)
 {
         return g_variant_new_parsed(
                 "{'filters': <[('nqn.2014-08.org.example:a', 'nqn.2014-08.org.nvmexpress:uuid:1234', uint32 1)]>,"
-                " 'duration-usec': <uint64 1000000>, 'user': <'root'>}");
+                " 'transports': <['tcp']>, 'duration-usec': <uint64 1000000>, 'detail': <true>, 'user': <'root'>}");
 }

@@ -96,6 +96,8 @@ int fixture_open(Fixture *f, const char *name, uint64_t duration_usec, Link *lin
         PeerRequest request = {
                 .n_filters = 1,
                 .filters = { { .subsysnqn = (char *) "nqn.sub", .hostnqn = hostnqn, .nsid = 7 } },
+                .transports = TRANSPORT_TCP,
+                .detail = true,
                 .duration_usec = duration_usec,
                 .user = (char *) "alice",
         };
