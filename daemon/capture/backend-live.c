@@ -6,6 +6,7 @@
 
 #include "../inspection.h"
 #include "../kernel/plan.h"
+#include "../session/drive-hidden.h"
 #include "capture-bpf.h"
 
 static int live_resolve(Backend *b, const char *name, NamespaceInfo **ret, Error *error)
@@ -90,6 +91,11 @@ static int live_open_target(Backend *b, const CaptureConfig *config, const Captu
         return r;
 }
 
+static char *live_drive_hidden(Backend *b, const char *subsysnqn, uint32_t nsid)
+{
+        return drive_hidden_read(&namespace_roots_default, subsysnqn, nsid);
+}
+
 static MachineFacts *live_describe(Backend *b)
 {
         return machine_facts_read(&namespace_roots_default);
@@ -124,6 +130,7 @@ int backend_live_new(Backend **ret)
                 .resolve = live_resolve,
                 .open = live_open,
                 .open_target = live_open_target,
+                .drive_hidden = live_drive_hidden,
                 .describe = live_describe,
                 .read_iostat = live_read_iostat,
                 .inspect = live_inspect,

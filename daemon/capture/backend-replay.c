@@ -56,6 +56,11 @@ static int replay_open_target(Backend *b, const CaptureConfig *config, const Cap
         return capture_replay_new_target(replay->recording, replay->speed, config, handlers, ret, error);
 }
 
+static char *replay_drive_hidden(Backend *b, const char *subsysnqn, uint32_t nsid)
+{
+        return g_strdup(((BackendReplay *) b)->recording->facts->namespace->drive_hidden);
+}
+
 static MachineFacts *replay_describe(Backend *b)
 {
         const RecordingFacts *recorded = ((BackendReplay *) b)->recording->facts;
@@ -104,6 +109,7 @@ int backend_replay_new(const char *path, double speed, Backend **ret, Error *err
                 .resolve = replay_resolve,
                 .open = replay_open,
                 .open_target = replay_open_target,
+                .drive_hidden = replay_drive_hidden,
                 .describe = replay_describe,
                 .read_iostat = replay_read_iostat,
                 .inspect = replay_inspect,

@@ -60,6 +60,7 @@ static void add_namespace(JsonBuilder *b, const NamespaceInfo *info)
         add_int(b, "nsid", info->nsid);
         add_int(b, "block_size", info->block_size);
         add_string(b, "subsystem_nqn", info->subsystem_nqn);
+        add_string(b, "drive_hidden", info->drive_hidden);
         json_builder_set_member_name(b, "paths");
         json_builder_begin_array(b);
         for (size_t i = 0; i < info->n_paths; i++) {
@@ -207,6 +208,10 @@ static void read_path(Reader *r, JsonObject *object, NamespacePath *path)
         path->disk = get_string(r, object, "path", "disk", NP_DISK_NAME_LEN - 1);
         path->controller = get_string(r, object, "path", "controller", NP_DISK_NAME_LEN - 1);
         path->transport = get_string(r, object, "path", "transport", 16);
+        if (!r->wrong && !transport_by_name(path->transport)) {
+                r->wrong = "transport";
+                r->where = "path";
+        }
         path->traddr = get_string(r, object, "path", "traddr", 256);
         path->trsvcid = get_optional_string(r, object, "path", "trsvcid", 32);
         path->hostnqn = get_string(r, object, "path", "hostnqn", NP_NQN_LEN - 1);
@@ -243,6 +248,7 @@ static NamespaceInfo *read_namespace(Reader *r, JsonObject *root)
         info->nsid = get_int(r, object, "namespace", "nsid", 1, UINT32_MAX - 1);
         info->block_size = get_int(r, object, "namespace", "block_size", 1, 1 << 24);
         info->subsystem_nqn = get_string(r, object, "namespace", "subsystem_nqn", NP_NQN_LEN - 1);
+        info->drive_hidden = get_optional_string(r, object, "namespace", "drive_hidden", 256);
         if (!r->wrong && !nvme_head_name_parse(info->name, &a, &b)) {
                 r->wrong = "name";
                 r->where = "namespace";

@@ -9,6 +9,7 @@
 #define NESTING_MAX 4
 #define NAME_MAX_BYTES 64
 #define SYMBOL_MAX_BYTES 160
+#define DRIVE_MAX_BYTES 256
 #define MESSAGE_MAX_BYTES 512
 
 static JsonObject *parse_object(const void *json, size_t size, JsonParser **ret_parser)
@@ -70,6 +71,15 @@ static const char *parse_hooks(JsonObject *root, ParsedFacts *facts)
         return NULL;
 }
 
+static const char *parse_drive(JsonObject *root, ParsedFacts *facts)
+{
+        JsonNode *node = json_object_get_member(root, "drive_hidden");
+
+        if (!node || JSON_NODE_HOLDS_NULL(node) || get_text(root, "drive_hidden", DRIVE_MAX_BYTES, &facts->drive_hidden))
+                return NULL;
+        return "its facts say of the drive what is no text";
+}
+
 ParsedFacts *remote_facts_parse(const void *json, size_t size, const char **ret_why)
 {
         _cleanup_(remote_facts_freep) ParsedFacts *facts = g_new0(ParsedFacts, 1);
@@ -86,7 +96,7 @@ ParsedFacts *remote_facts_parse(const void *json, size_t size, const char **ret_
                 *ret_why = "its facts lack its name, its kernel or its version";
                 return NULL;
         }
-        *ret_why = parse_hooks(root, facts);
+        *ret_why = parse_hooks(root, facts) ?: parse_drive(root, facts);
         return *ret_why ? NULL : TAKE_PTR(facts);
 }
 
@@ -103,6 +113,7 @@ ParsedFacts *remote_facts_free(ParsedFacts *facts)
         g_free(facts->machine);
         g_free(facts->kernel);
         g_free(facts->version);
+        g_free(facts->drive_hidden);
         g_free(facts);
         return NULL;
 }

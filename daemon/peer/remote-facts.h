@@ -10,6 +10,7 @@ typedef struct ParsedHook {
 
 typedef struct ParsedFacts {
         char *machine, *kernel, *version;       /* printable and short */
+        char *drive_hidden;                     /* so, too; NULL: the drive is seen */
         unsigned n_hooks;
         ParsedHook hooks[WIRE_FACTS_HOOKS_MAX];
 } ParsedFacts;

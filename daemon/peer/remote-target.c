@@ -122,6 +122,7 @@ static void on_facts(RemoteTarget *r, const WireFrame *frame)
                 .version = parsed->version,
                 .hooks = hooks,
                 .n_hooks = parsed->n_hooks,
+                .drive_hidden = parsed->drive_hidden,
         }, r->remote.handlers.userdata);
 }
 

@@ -8,9 +8,10 @@
 #define NAME_LEN_MAX 255
 #define WORD_LEN_MAX 64
 #define SYMBOL_LEN_MAX 255
+#define DRIVE_LEN_MAX 255
 #define MESSAGE_LEN_MAX 1000
-G_STATIC_ASSERT(WIRE_FACTS_HOOKS_MAX *(2 * (2 * WORD_LEN_MAX + SYMBOL_LEN_MAX) + 64) + 3 * (2 * NAME_LEN_MAX + 64) <
-                WIRE_FRAME_MAX);
+G_STATIC_ASSERT(WIRE_FACTS_HOOKS_MAX *(2 * (2 * WORD_LEN_MAX + SYMBOL_LEN_MAX) + 64) + 3 * (2 * NAME_LEN_MAX + 64) +
+                2 * DRIVE_LEN_MAX + 64 < WIRE_FRAME_MAX);
 
 static void add_text(JsonBuilder *b, const char *name, const char *value, size_t max)
 {
@@ -30,7 +31,16 @@ static char *to_string(JsonBuilder *b)
         return json_to_string(root, false);
 }
 
-char *target_facts_json(const Backend *backend, const CaptureHook *hooks, unsigned n_hooks)
+char *target_drive_hidden(Backend *backend, const CaptureConfig *config)
+{
+        char *why = NULL;
+
+        for (unsigned i = 0; i < config->n_target_filters && !why; i++)
+                why = backend->ops->drive_hidden(backend, config->target_filters[i].subsysnqn, config->target_filters[i].nsid);
+        return why;
+}
+
+char *target_facts_json(const Backend *backend, const CaptureHook *hooks, unsigned n_hooks, const char *drive_hidden)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
         unsigned n = 0;
@@ -52,6 +62,7 @@ char *target_facts_json(const Backend *backend, const CaptureHook *hooks, unsign
                 json_builder_end_object(b);
         }
         json_builder_end_array(b);
+        add_text(b, "drive_hidden", drive_hidden, DRIVE_LEN_MAX);
         json_builder_end_object(b);
         return to_string(b);
 }

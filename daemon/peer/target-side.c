@@ -44,6 +44,7 @@ struct TargetSide {
         sd_event *event;
         Backend *backend;
         PeerGrant grant;
+        char *drive_hidden;             /* of the first namespace of which there is something to say */
         uint64_t duration_usec;
         TargetSideHandlers handlers;
 
@@ -59,7 +60,6 @@ struct TargetSide {
         unsigned n_batch;
         bool sent_records;              /* since the last WIRE_SYNC */
         uint32_t threshold;
-        bool has_threshold;
         uint64_t limit_usec;            /* CLOCK_MONOTONIC, UINT64_MAX: none */
         char *limit;                    /* why it ends then */
         uint64_t synced_usec, settle_until_usec;        /* CLOCK_MONOTONIC */
@@ -393,7 +393,6 @@ static void set_threshold(TargetSide *t, uint32_t asked)
         int r;
 
         t->threshold = MIN(asked, t->grant.max_threshold);
-        t->has_threshold = true;
         r = t->capture->ops->set_threshold(t->capture, t->threshold);
         if (r < 0)
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "the programs' maps cannot be used: %s", g_strerror(-r));
@@ -403,9 +402,8 @@ static void set_threshold(TargetSide *t, uint32_t asked)
 
 static void resume(TargetSide *t)
 {
-        int fd, r;
+        int fd = t->capture->ops->get_fd(t->capture), r;
 
-        fd = t->capture->ops->get_fd(t->capture);
         r = t->capture->ops->resume(t->capture);
         if (r >= 0 && fd >= 0) {
                 r = sd_event_add_io(t->event, &t->capture_source, fd, EPOLLIN, on_capture_readable, t);
@@ -455,10 +453,9 @@ static void read_frames(TargetSide *t)
         const char *why;
         WireFrame frame;
         size_t size;
-        ssize_t n;
+        ssize_t n = recv(t->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
         int r;
 
-        n = recv(t->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
         if (n <= 0) {
@@ -502,7 +499,7 @@ static void on_attached(int r, const char *why, void *userdata)
                 return;
         }
         n = t->capture->ops->get_hooks(t->capture, &hooks);
-        json = target_facts_json(t->backend, hooks, n);
+        json = target_facts_json(t->backend, hooks, n, t->drive_hidden);
         if (t->grant.max_usec > 0 && set_limit(t, t->grant.max_usec, t->grant.limit) < 0) {
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "no timer");
                 return;
@@ -525,6 +522,7 @@ int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *conf
         t->event = sd_event_ref(event);
         t->backend = backend;
         t->grant = (PeerGrant) { grant->max_threshold, grant->max_usec, g_strdup(grant->limit) };
+        t->drive_hidden = target_drive_hidden(backend, config);
         t->duration_usec = duration_usec;
         t->handlers = *handlers;
         t->limit_usec = UINT64_MAX;
@@ -586,6 +584,7 @@ TargetSide *target_side_free(TargetSide *t)
         wire_reader_free(t->reader);
         wire_writer_free(t->writer);
         peer_grant_clear(&t->grant);
+        g_free(t->drive_hidden);
         g_free(t->limit);
         g_free(t->end_message);
         g_free(t->why);

@@ -37,7 +37,8 @@ enum wire_type {
 /* WIRE_FACTS: what the target calls itself, and what it has attached:
  *
  *     {"machine": "stor-a", "kernel": "6.1.0-18-amd64", "version": "0.1.0",
- *      "hooks": [{"boundary": "T1", "mechanism": "tp_btf", "symbol": "nvmet_req_init"}, ...]}
+ *      "hooks": [{"boundary": "T1", "mechanism": "tp_btf", "symbol": "nvmet_req_init"}, ...],
+ *      "drive_hidden": null or a sentence: why the drive's own time can't be seen there, "the namespace is a file"}
  *
  * Of that all is text; a key that is not known is left alone. */
 #define WIRE_FACTS_HOOKS_MAX 64

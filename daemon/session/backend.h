@@ -26,6 +26,8 @@ typedef struct BackendOps {
          * CAPTURE_FAILED. */
         int (*open_target)(Backend *b, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret,
                            Error *error);
+        /* drive_hidden_read() of a namespace that the machine exports. */
+        char *(*drive_hidden)(Backend *b, const char *subsysnqn, uint32_t nsid);
         /* What the machine that the records are from is to others. */
         MachineFacts *(*describe)(Backend *b);
         /* Counts now, by the clock of the capture. */

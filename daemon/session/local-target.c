@@ -100,6 +100,14 @@ static bool namespace_is_enabled(const NamespaceRoots *roots, const NamespaceInf
                               info->nsid) >= 0 && g_str_equal(enable, "1");
 }
 
+bool local_target_is_passthru(const NamespaceRoots *roots, const char *subsysnqn)
+{
+        _cleanup_free_ char *enable = NULL;
+
+        return read_attribute(&enable, "%s/nvmet/subsystems/%s/passthru/enable", roots->configfs, subsysnqn) >= 0 &&
+                g_str_equal(enable, "1");
+}
+
 /* Whether configfs could be looked into. */
 static int mark_exported(const NamespaceRoots *roots, NamespaceInfo *info)
 {
@@ -132,7 +140,8 @@ void local_target_find(const NamespaceRoots *roots, NamespaceInfo *info)
         for (size_t i = 0; i < info->n_paths; i++) {
                 NamespacePath *path = info->paths + i;
 
-                path->local = path->exported_here && namespace_is_enabled(roots, info);
+                path->local = path->exported_here && (namespace_is_enabled(roots, info) ||
+                                                      local_target_is_passthru(roots, info->subsystem_nqn));
                 if (path->local)
                         continue;
                 if (path->exported_here)

@@ -10,6 +10,7 @@
 #include "../../bpf/record.h"
 #include "../../bpf/sample-hash.h"
 #include "../transport.h"
+#include "drive-hidden.h"
 #include "local-target.h"
 #include "sysfs.h"
 
@@ -45,6 +46,7 @@ NamespaceInfo *namespace_info_free(NamespaceInfo *info)
         g_free(info->paths);
         g_free(info->name);
         g_free(info->subsystem_nqn);
+        g_free(info->drive_hidden);
         g_free(info);
         return NULL;
 }
@@ -55,6 +57,7 @@ NamespaceInfo *namespace_info_copy(const NamespaceInfo *info)
 
         copy->name = g_strdup(info->name);
         copy->subsystem_nqn = g_strdup(info->subsystem_nqn);
+        copy->drive_hidden = g_strdup(info->drive_hidden);
         copy->paths = g_memdup2(info->paths, info->n_paths * sizeof(*info->paths));
         for (size_t i = 0; i < info->n_paths; i++) {
                 NamespacePath *path = copy->paths + i;
@@ -434,6 +437,9 @@ int namespace_resolve(const NamespaceRoots *roots, const char *name, NamespaceIn
                 return error_set(error, NTPROF_ERROR_NO_SUCH_NAMESPACE, "%s: its subsystem NQN cannot be read", info->name);
 
         local_target_find(roots, info);
+        for (size_t i = 0; i < info->n_paths && !info->drive_hidden; i++)
+                if (info->paths[i].local)
+                        info->drive_hidden = drive_hidden_read(roots, info->subsystem_nqn, info->nsid);
 
         *ret = TAKE_PTR(info);
         return 0;

@@ -35,6 +35,7 @@ typedef struct NamespaceInfo {
         uint32_t nsid;
         uint32_t block_size;            /* logical, bytes */
         char *subsystem_nqn;
+        char *drive_hidden;             /* of the target that is local: drive_hidden_read() */
         size_t n_paths;                 /* at least 1, at most NP_FILTERS_MAX */
         NamespacePath *paths;           /* by controller number */
 } NamespaceInfo;

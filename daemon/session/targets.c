@@ -26,6 +26,7 @@ static void session_target_free(void *data)
         g_free(target->machine);
         g_free(target->kernel);
         g_free(target->version);
+        g_free(target->drive_hidden);
         g_free(target->reason);
         g_free(target);
 }
@@ -91,6 +92,7 @@ void targets_add_local(Targets *t, const char *machine, const char *kernel, cons
         target->machine = g_strdup(machine);
         target->kernel = g_strdup(kernel);
         target->version = g_strdup(version);
+        target->drive_hidden = g_strdup(t->info->drive_hidden);
         target->state = TARGET_READY;
         for (size_t i = 0; i < t->info->n_paths; i++)
                 if (t->info->paths[i].local)
@@ -131,6 +133,7 @@ static void on_ready(Remote *remote, const RemoteFacts *facts, void *userdata)
         target->machine = g_strdup(facts->machine);
         target->kernel = g_strdup(facts->kernel);
         target->version = g_strdup(facts->version);
+        target->drive_hidden = g_strdup(facts->drive_hidden);
         for (unsigned i = 0; i < facts->n_hooks; i++)
                 session_hooks_add(target->hooks, facts->hooks[i].boundary, facts->hooks[i].mechanism, facts->hooks[i].symbol,
                                   true);

@@ -171,6 +171,7 @@ class Recording:
     iostat: bool = True
     facts: dict = field(default_factory=dict)
     machine: str = "host-a"
+    drive_hidden: str | None = None
 
     def all_facts(self) -> dict:
         hooks = [("H0", "tp_btf", "block_bio_queue"), ("H2", "tp_btf", "nvme_setup_cmd"), ("H3", "fexit", "nvme_tcp_try_send")]
@@ -183,7 +184,7 @@ class Recording:
             "start_ns": self.start,
             "namespace": {
                 "name": "nvme6n1", "major": 259, "minor": 3, "nsid": NSID, "block_size": BLOCK,
-                "subsystem_nqn": SUBSYSNQN,
+                "subsystem_nqn": SUBSYSNQN, "drive_hidden": self.drive_hidden,
                 "paths": [{"disk": "nvme6c6n1", "controller": "nvme6", "transport": "tcp", "traddr": "10.0.0.2",
                            "trsvcid": "4420", "hostnqn": HOSTNQN, "cntlid": 1, "state": "live", "local": self.has_target}],
             },

@@ -141,6 +141,8 @@ def hostile_facts_are_refused(service: Service) -> None:
     refused(service, with_namespace(paths=[path] * 9), '"paths"')
     refused(service, with_namespace(paths=[{**path, "hostnqn": "x" * 224}]), '"hostnqn"')
     refused(service, with_namespace(paths=[{**path, "disk": "sda"}]), '"disk"')
+    refused(service, with_namespace(paths=[{**path, "transport": "fc"}]), '"transport"')
+    refused(service, with_namespace(drive_hidden=7), '"drive_hidden"')
     good = make_replay.recording(seconds=0.01).bytes()
     for text, why in ((b"[" * 100000, "nested deeper"), (b"{", "not JSON"), (b"[]", "not a JSON object"), (b"\xff\xff", "not UTF-8")):
         padded = text + b"\0" * (-len(text) % 8)

@@ -93,14 +93,15 @@ def hash_of(record: bytes) -> int:
 
 @tap.case
 def every_record_comes_as_it_was(target: Target) -> None:
-    recording = make_replay.recording()
+    recording = make_replay.recording(drive_hidden="the namespace is a file")
     target.start(recording)
     stream = target.open()
     stream.begin()
     assert stream.facts == {
         "machine": "host-a", "kernel": "6.1.0-test-amd64", "version": stream.facts["version"],
         "hooks": [{"boundary": "T1", "mechanism": "tp_btf", "symbol": "nvmet_req_init"},
-                  {"boundary": "T9", "mechanism": "fexit", "symbol": "kernel_sendpage"}]}
+                  {"boundary": "T9", "mechanism": "fexit", "symbol": "kernel_sendpage"}],
+        "drive_hidden": "the namespace is a file"}
     assert stream.changed == [(0, wire.ALL)]
     to_the_end(stream, recording)
     stream.finish()
@@ -181,6 +182,10 @@ def a_request_that_makes_no_sense_is_named(target: Target) -> None:
                       ({"filters": [(make_replay.SUBSYSNQN, "nqn." + "x" * 220, 1)]}, "filters: host NQN"),
                       ({"filters": [(make_replay.SUBSYSNQN, make_replay.HOSTNQN, 0)]}, "filters: 0 is no namespace"),
                       ({"duration-usec": text}, "duration-usec: its value has type s"),
+                      ({"detail": text}, "detail: its value has type s, not b"),
+                      ({"transports": GLib.Variant("as", ["tcp", "fc\n"])}, 'transports: this version cannot measure "fc\\n", only tcp'),
+                      ({"transports": GLib.Variant("as", [])}, "transports: none is given"),
+                      ({"transports": text}, "transports: its value has type s, not as"),
                       ({"more": text}, '"more": no such option'),
                       ({"peer": {"name": GLib.Variant("s", "../x")}}, 'name: "../x"'),
                       ({"peer": {"name": None}}, "name: this option"),
@@ -352,6 +357,18 @@ def text_of_others_does_not_forge_the_journal(target: Target) -> None:
     lines = text.splitlines()
     assert len(lines) == 2 and all(line.startswith("ntprofd: Recording for host-a (10.0.0.1?x, ") for line in lines), text
     assert "user alice?ntprofd: Recording for root?[2J" in lines[0] and "\x1b" not in text and len(lines[0]) < 1000, text
+
+
+@tap.case
+def the_journal_tells_what_is_in_detail(target: Target) -> None:
+    target.start(make_replay.recording(seconds=0.1))
+    for detail in (False, True):
+        stream = target.open(detail=GLib.Variant("b", detail), transports=GLib.Variant("as", ["tcp"]))
+        stream.begin()
+        stream.finish()
+    text = target.service.stop()
+    told = [line.endswith("namespace 1, in detail") for line in text.splitlines() if ": nqn." in line]
+    assert told == [False, True], text
 
 
 @tap.case

@@ -166,6 +166,11 @@ static int fake_open_target(Backend *b, const CaptureConfig *config, const Captu
         return fake_open(b, NULL, &copy, handlers, ret, &reason, error);
 }
 
+static char *fake_drive_hidden(Backend *b, const char *subsysnqn, uint32_t nsid)
+{
+        return g_strdup(((FakeBackend *) b)->drive_hidden);
+}
+
 static MachineFacts *fake_describe(Backend *b)
 {
         MachineFacts *facts = machine_facts_new();
@@ -201,6 +206,7 @@ FakeBackend *fake_backend_new(void)
                 .resolve = fake_resolve,
                 .open = fake_open,
                 .open_target = fake_open_target,
+                .drive_hidden = fake_drive_hidden,
                 .describe = fake_describe,
                 .read_iostat = fake_read_iostat,
                 .inspect = fake_inspect,

@@ -11,6 +11,7 @@ typedef struct FakeBackend {
 
         /* What it does */
         NamespaceInfo *info;            /* what any name resolves to; NULL: no such namespace */
+        const char *drive_hidden;
         const char *no_target_reason;   /* the target's side cannot be had */
         int open_error, attach_error, resume_error, pause_error, drain_error, counters_error, threshold_error;
         const char *attach_why;

@@ -179,6 +179,7 @@ void fake_remote_ready(FakeRemote *r)
                 .version = "9.9",
                 .hooks = hooks,
                 .n_hooks = ELEMENTSOF(hooks),
+                .drive_hidden = r->drive_hidden,
         }, r->remote.handlers.userdata);
 }
 

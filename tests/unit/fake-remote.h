@@ -12,6 +12,7 @@ typedef struct FakeRemote {
         char *peer;
         RemoteRequest request;
         uint32_t threshold;
+        const char *drive_hidden;       /* what it tells of its drive */
         bool freed;
 } FakeRemote;
 

@@ -239,11 +239,50 @@ static void test_times_of_no_clock(Fixture *f, gconstpointer data)
         g_assert_cmpint(f->code, ==, NTPROF_ERROR_PEER_VERSION);
 }
 
+static void test_facts_of_the_drive(void)
+{
+        g_autofree char *longest = g_strnfill(10000, 'x');
+        const struct {
+                const char *value;
+                const char *expected;   /* NULL: it is seen */
+                bool refused;
+        } cases[] = {
+                { NULL, NULL, false },
+                { "null", NULL, false },
+                { "\"the namespace is a file\"", "the namespace is a file", false },
+                { "\"a\\u001b[31mb\\u007fc\"", "a?[31mb?c", false },
+                { "\"\"", NULL, true },
+                { "7", NULL, true },
+                { "true", NULL, true },
+                { "[\"x\"]", NULL, true },
+                { "{\"a\":null}", NULL, true },
+                { longest, NULL, false },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const char *quote = cases[i].value == longest ? "\"" : "";
+                g_autofree char *drive = cases[i].value ? g_strdup_printf(",\"drive_hidden\":%s%s%s", quote, cases[i].value, quote) : NULL,
+                                *json = g_strdup_printf("{\"machine\":\"a\",\"kernel\":\"b\",\"version\":\"c\",\"hooks\":[]%s}",
+                                                        drive ?: "");
+                const char *why = NULL;
+                _cleanup_(remote_facts_freep) ParsedFacts *facts = remote_facts_parse(json, strlen(json), &why);
+
+                g_test_message("%.80s", json);
+                g_assert_cmpstr(why, ==, cases[i].refused ? "its facts say of the drive what is no text" : NULL);
+                if (cases[i].refused)
+                        continue;
+                if (cases[i].value == longest)
+                        g_assert_cmpuint(strlen(facts->drive_hidden), <=, 256);
+                else
+                        g_assert_cmpstr(facts->drive_hidden, ==, cases[i].expected);
+        }
+}
+
 static void test_facts_of_any_bytes(void)
 {
         static const char good[] = "{\"machine\":\"a\",\"kernel\":\"b\",\"version\":\"c\",\"hooks\":[{\"boundary\":\"T1\","
                                    "\"mechanism\":\"tp_btf\",\"symbol\":\"x\"},{\"boundary\":\"T9\",\"mechanism\":\"m\","
-                                   "\"symbol\":\"\\u00e9\"}]}";
+                                   "\"symbol\":\"\\u00e9\"}],\"drive_hidden\":\"d\"}";
         static const char alphabet[] = "{}[]\",:\\u0x/*'\n\200\377ntf";
         unsigned taken = 0;
 
@@ -433,6 +472,7 @@ int main(int argc, char **argv)
         g_test_add("/remote-target/times-of-no-clock/sync", Fixture, GINT_TO_POINTER(true), set_up, test_times_of_no_clock,
                    tear_down);
         TEST("both-halves", test_both_halves);
+        g_test_add_func("/remote-target/facts-of-the-drive", test_facts_of_the_drive);
         g_test_add_func("/remote-target/facts-of-any-bytes", test_facts_of_any_bytes);
         g_test_add_func("/remote-target/ends-of-all-kinds", test_ends_of_all_kinds);
         return g_test_run();

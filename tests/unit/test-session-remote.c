@@ -59,6 +59,8 @@ static void test_from_start_to_report(RemoteSession *f, gconstpointer data)
         g_assert_cmpstr(r->request.filters[0].hostnqn, ==, "nqn.host");
         g_assert_cmphex(r->request.filters[0].seed, ==, namespace_seed("nqn.host"));
         g_assert_cmpuint(r->request.owner, ==, 1000);
+        g_assert_cmphex(r->request.transports, ==, TRANSPORT_TCP);
+        g_assert_false(r->request.detail);
         /* The host waits for the target. */
         g_assert_cmpint(f->session->state, ==, SESSION_PREPARING);
         g_assert_cmpstr(f->fake->calls->str, ==, "open attach threshold");
@@ -89,6 +91,23 @@ static void test_from_start_to_report(RemoteSession *f, gconstpointer data)
         g_assert_cmpuint(target_of(report_, 0)->hooks->len, ==, 2);
         g_assert_null(target_of(report_, 0)->ended_reason);
         g_assert_cmpint(path_of(report_, 1)->target, ==, 0);
+}
+
+/* What is asked of the target is what the session was, and what it says of its drive is kept. */
+static void test_in_detail(RemoteSession *f, gconstpointer data)
+{
+        FakeRemote *r;
+
+        rs_start_with(f, (SessionOptions) { .detail = true });
+        rs_run_for(f, 30);
+        fake_found(f->finder, "stor-a", NULL);
+        fake_found(f->finder, "stor-a", NULL);
+        r = fake_remote(f->finder, 0);
+        g_assert_true(r->request.detail);
+        g_assert_true(f->fake->config.detail);
+        r->drive_hidden = "the namespace is a file";
+        fake_remote_ready(r);
+        g_assert_cmpstr(session_target(f, 0)->drive_hidden, ==, "the namespace is a file");
 }
 
 /* One machine a path: each has its own clock. */
@@ -474,6 +493,7 @@ int main(int argc, char **argv)
 #define TEST(name, function) g_test_add("/session-remote/" name, RemoteSession, NULL, rs_set_up, function, rs_tear_down)
         g_test_init(&argc, &argv, NULL);
         TEST("from-start-to-report", test_from_start_to_report);
+        TEST("in-detail", test_in_detail);
         TEST("two-machines", test_two_machines);
         TEST("here-and-there", test_here_and_there);
         TEST("nobody-is-found", test_nobody_is_found);

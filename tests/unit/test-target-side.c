@@ -7,11 +7,13 @@
 
 static void test_conversation(Fixture *f, gconstpointer data)
 {
+        f->fake->drive_hidden = "the namespace\nis a file";
         fixture_begin(f);
         fixture_wait_frames(f, WIRE_FACTS, 1);
         g_assert_nonnull(strstr(f->link.facts, "\"machine\":\"host-a\",\"kernel\":\"6.1.0-test\",\"version\":\""));
         g_assert_nonnull(strstr(f->link.facts,
-                                "\"hooks\":[{\"boundary\":\"T1\",\"mechanism\":\"tp_btf\",\"symbol\":\"nvmet_req_init\"}]"));
+                                "\"hooks\":[{\"boundary\":\"T1\",\"mechanism\":\"tp_btf\",\"symbol\":\"nvmet_req_init\"}],"
+                                "\"drive_hidden\":\"the namespace?is a file\"}"));
         g_assert_cmpuint(target_sides_count(f->sides), ==, 1);
 
         g_assert_cmpuint(f->fake->config.n_host_filters, ==, 0);
@@ -20,6 +22,8 @@ static void test_conversation(Fixture *f, gconstpointer data)
         g_assert_cmpstr(f->fake->config.target_filters[0].hostnqn, ==, "nqn.host-a");
         g_assert_cmpuint(f->fake->config.target_filters[0].nsid, ==, 7);
         g_assert_cmphex(f->fake->config.target_filters[0].seed, ==, namespace_seed("nqn.host-a"));
+        g_assert_cmphex(f->fake->config.transports, ==, TRANSPORT_TCP);
+        g_assert_true(f->fake->config.detail);
 
         fixture_record_all(f);
         g_assert_cmpuint(f->link.changed.target_ns, ==, 0);
