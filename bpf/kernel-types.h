@@ -31,6 +31,7 @@ typedef unsigned long size_t;
 
 /* include/uapi/linux/bpf.h */
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
+enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { BPF_RB_AVAIL_DATA = 0 };
 enum bpf_map_type {
@@ -117,6 +118,7 @@ struct nvme_tcp_request {
         struct llist_node lentry;       /* on nvme_tcp_queue.req_list */
 };
 struct nvme_tcp_queue {
+        void *pdu;                      /* the header being received */
         struct llist_head req_list;
         struct list_head send_list;
         struct nvme_tcp_request *request;
@@ -164,10 +166,33 @@ struct socket;
 struct sock {
         void *sk_user_data;             /* the driver's queue */
         struct socket *sk_socket;
+        void (*sk_data_ready)(struct sock *sk);
+        struct {
+                int len;
+        } sk_backlog;
 };
 struct socket {
         unsigned long flags;
         struct sock *sk;
+};
+
+/* include/net/inet_connection_sock.h, include/linux/tcp.h, include/linux/skbuff.h, include/net/tcp.h */
+struct tcp_ulp_ops;
+struct inet_connection_sock {
+        const struct tcp_ulp_ops *icsk_ulp_ops; /* TLS, for one */
+};
+struct tcp_sock {
+        struct inet_connection_sock inet_conn;
+        __u32 rcv_nxt;                  /* sequence number behind what is here */
+        __u32 copied_seq;               /* and behind what was read */
+};
+struct sk_buff {
+        struct sock *sk;
+        char cb[48];
+};
+struct tcp_skb_cb {
+        __u32 seq;
+        __u32 end_seq;
 };
 
 #pragma clang attribute pop

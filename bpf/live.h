@@ -26,6 +26,9 @@ struct {
         __uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
+/* A session in detail: what is recorded for the components of the stages only. */
+const volatile bool detail;
+
 /* Written by user space while the programs run. */
 volatile __u32 recording;       /* count and sample */
 volatile __u32 threshold;       /* hash < threshold, or 0xffffffff for all */

@@ -8,9 +8,11 @@ static const NpBoundaryInfo boundaries[] = {
         { "H3", NP_SIDE_HOST, NP_H3, TRUE, "command and in-capsule data fully handed to the transport" },
         { "H4", NP_SIDE_HOST, NP_H4, FALSE, "R2T being processed" },
         { "H5", NP_SIDE_HOST, NP_H5, FALSE, "R2T data fully handed to the transport" },
+        { "HA", NP_SIDE_HOST, NP_BOUNDARY_APART, FALSE, "response at the socket, or its completion at the queue" },
         { "H6", NP_SIDE_HOST, NP_H6, TRUE, "response processed by the driver" },
         { "H7", NP_SIDE_HOST, NP_H7, TRUE, "block layer takes the request back" },
         { "H8", NP_SIDE_HOST, NP_H8, TRUE, "request done" },
+        { "TA", NP_SIDE_TARGET, NP_BOUNDARY_APART, FALSE, "command at the socket, or its completion at the queue" },
         { "T1", NP_SIDE_TARGET, NP_T1, TRUE, "command received by the target driver" },
         { "T2", NP_SIDE_TARGET, NP_T2, FALSE, "fetch of write data asked for" },
         { "T3", NP_SIDE_TARGET, NP_T3, FALSE, "fetched data here (RDMA READ done)" },
@@ -20,6 +22,7 @@ static const NpBoundaryInfo boundaries[] = {
         { "T7", NP_SIDE_TARGET, NP_T7, TRUE, "storage done" },
         { "T8", NP_SIDE_TARGET, NP_T8, TRUE, "response queued" },
         { "T9", NP_SIDE_TARGET, NP_T9, TRUE, "response fully handed to the transport" },
+        { "TS", NP_SIDE_TARGET, NP_BOUNDARY_APART, FALSE, "response's send completion, with its ack (RDMA)" },
 };
 
 const NpBoundaryInfo *np_boundaries(gsize *ret_n)
@@ -39,7 +42,7 @@ const NpBoundaryInfo *np_boundary_by_id(const char *id)
 const NpBoundaryInfo *np_boundary_info(NpSide side, guint index)
 {
         for (gsize i = 0; i < G_N_ELEMENTS(boundaries); i++)
-                if (boundaries[i].side == side && boundaries[i].index == index)
+                if (boundaries[i].side == side && boundaries[i].index == index && index != NP_BOUNDARY_APART)
                         return &boundaries[i];
         return NULL;
 }

@@ -16,10 +16,13 @@ typedef enum {
         NP_SIDE_TARGET,
 } NpSide;
 
+/* In detail only, and in a field of the record of its own (ha, ta, ts) rather than among its h or t. */
+#define NP_BOUNDARY_APART G_MAXUINT
+
 typedef struct {
         const char *id;                 /* "H0" */
         NpSide side;
-        guint index;                    /* enum np_host_boundary or enum np_target_boundary */
+        guint index;                    /* enum np_host_boundary or enum np_target_boundary; NP_BOUNDARY_APART */
         gboolean required;              /* every command that was not refused must have it, or there are no stages */
         const char *what;               /* "bio submitted" */
 } NpBoundaryInfo;
@@ -29,6 +32,7 @@ const NpBoundaryInfo *np_boundaries(gsize *ret_n);
 
 /* NULL when there is none. */
 const NpBoundaryInfo *np_boundary_by_id(const char *id);
+/* NULL for NP_BOUNDARY_APART, too: there are several. */
 const NpBoundaryInfo *np_boundary_info(NpSide side, guint index);
 
 G_END_DECLS

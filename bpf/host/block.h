@@ -59,8 +59,12 @@ int BPF_PROG(blk_mq_complete_request_remote, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
 
-        if (command && !command->record.h[NP_H6])
-                command->record.h[NP_H6] = bpf_ktime_get_ns();
+        if (!command || command->record.h[NP_H6])
+                return 0;
+        command->record.h[NP_H6] = bpf_ktime_get_ns();
+        command->record.cpu_response = bpf_get_smp_processor_id();
+        if (detail)
+                response_processed(command, rq);
         return 0;
 }
 
@@ -82,6 +86,9 @@ int BPF_PROG(host_block_rq_complete, struct request *rq)
                 record->blocked_submit_ns = command->send_entry_blocked;
                 record->header.flags |= NP_F_H3_ENTRY;
         }
+        /* So that it is within the time between them. */
+        if (record->ha && record->ha < record->h[NP_H3])
+                record->ha = record->h[NP_H3];
         /* nvme_failover_req() took the bios away to send them down another path: this is not the end of the I/O. */
         if (!rq->bio && record->header.id.opcode)
                 record->header.flags |= NP_F_RETRIED;

@@ -2,9 +2,10 @@
 /*
  * The host's programs: one record a sampled command, from the bio's submission to the request's end.
  *
- *   block.h  H0 H1 H6 H8: the block layer, the same for every transport
- *   nvme.h   H2 H7: nvme-core; chooses what is sampled
- *   tcp.h    H3 H4 H5: nvme-tcp
+ *   block.h        H0 H1 H6 H8: the block layer, the same for every transport
+ *   nvme.h         H2 H7: nvme-core; chooses what is sampled
+ *   tcp.h          H3 H4 H5: nvme-tcp
+ *   tcp-receive.h  HA: nvme-tcp, in detail
  */
 #include "../kernel-types.h"
 
@@ -16,10 +17,12 @@
 #include "../sample-hash.h"
 #include "../live.h"
 #include "../send-queue.h"
+#include "../arrivals.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #include "command.h"
+#include "tcp-receive.h"
 #include "block.h"
 #include "nvme.h"
 #include "tcp.h"

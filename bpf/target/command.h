@@ -11,6 +11,7 @@ struct target_command {
         __u32 sending;          /* counted in `unsent` */
         __u32 needs_r2t;        /* a write whose data is not in the capsule and not here yet */
         __u32 at_storage;       /* counted in `at_storage` */
+        __u32 issues_bio;       /* T7 is its bio's */
 };
 
 /* Sampled commands between T4 and T8: 0 lets the drive's hooks leave at once. */

@@ -126,6 +126,8 @@ static __always_inline void sample(struct nvmet_req *req, struct nvme_command *c
         fill_header(&record->header, NP_RECORD_TARGET, sizeof(*record));
         record->t[NP_T1] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
+        if (detail)
+                record->ta = arrival_of_read(key);
         if ((header->id.opcode & 3) == OPCODE_TO_CONTROLLER) {
                 bpf_probe_read_kernel(&sgl, sizeof(sgl), (void *)cmd + SGL_TYPE_OFFSET);
                 bpf_probe_read_kernel(&length, sizeof(length), (void *)cmd + SGL_LENGTH_OFFSET);
@@ -184,7 +186,7 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
 }
 
 /* T4: all data is here, the command goes to storage. What was waited for since T2 was the transfer of the data. */
-static __always_inline int to_storage(struct nvmet_req *req)
+static __always_inline int to_storage(struct nvmet_req *req, bool issues_bio)
 {
         struct target_command *command = command_get((__u64)req);
         struct np_target_record *record;
@@ -194,27 +196,32 @@ static __always_inline int to_storage(struct nvmet_req *req)
         record = &command->record;
         record->t[NP_T4] = bpf_ktime_get_ns();
         command->needs_r2t = 0;
+        command->issues_bio = issues_bio;
         command_to_storage(command);
-        if (record->t[NP_T2])
+        if (record->t[NP_T2]) {
                 record->fetch_ns += record->t[NP_T4] - record->t[NP_T2];
+                if (detail)
+                        data_read(record, (__u64)req);
+        }
         return 0;
 }
 
-#define TO_STORAGE(function)                                    \
+#define TO_STORAGE(function, issues_bio)                        \
         SEC("fentry/" #function)                                \
         int BPF_PROG(function, struct nvmet_req *req)           \
         {                                                       \
-                return to_storage(req);                         \
+                return to_storage(req, issues_bio);             \
         }
 
-TO_STORAGE(nvmet_bdev_execute_rw)
-TO_STORAGE(nvmet_bdev_execute_flush)
-TO_STORAGE(nvmet_bdev_execute_dsm)
-TO_STORAGE(nvmet_bdev_execute_write_zeroes)
-TO_STORAGE(nvmet_file_execute_rw)
-TO_STORAGE(nvmet_file_execute_flush)
-TO_STORAGE(nvmet_file_execute_dsm)
-TO_STORAGE(nvmet_file_execute_write_zeroes)
+TO_STORAGE(nvmet_bdev_execute_rw, true)
+/* These may find that there is nothing to do. */
+TO_STORAGE(nvmet_bdev_execute_flush, false)
+TO_STORAGE(nvmet_bdev_execute_dsm, false)
+TO_STORAGE(nvmet_bdev_execute_write_zeroes, false)
+TO_STORAGE(nvmet_file_execute_rw, false)
+TO_STORAGE(nvmet_file_execute_flush, false)
+TO_STORAGE(nvmet_file_execute_dsm, false)
+TO_STORAGE(nvmet_file_execute_write_zeroes, false)
 
 /* T7: storage is done. Commands that issue no bio of nvmet's end at T8 (tcp.h). */
 SEC("fentry/nvmet_bio_done")

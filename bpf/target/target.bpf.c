@@ -2,9 +2,10 @@
 /*
  * The target's programs: one record a sampled command, from its arrival at the driver to its response's last byte.
  *
- *   nvmet.h  T1 T4 T7: nvmet; chooses what is sampled
- *   block.h  T5 T6: the drive's request
- *   tcp.h    T2 T8 T9: nvmet-tcp
+ *   nvmet.h        T1 T4 T7: nvmet; chooses what is sampled
+ *   block.h        T5 T6: the drive's request, in detail
+ *   tcp.h          T2 T8 T9: nvmet-tcp
+ *   tcp-receive.h  TA: nvmet-tcp, in detail
  */
 #include "../kernel-types.h"
 
@@ -16,10 +17,12 @@
 #include "../sample-hash.h"
 #include "../live.h"
 #include "../send-queue.h"
+#include "../arrivals.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #include "command.h"
+#include "tcp-receive.h"
 #include "nvmet.h"
 #include "block.h"
 #include "tcp.h"

@@ -6,18 +6,6 @@
 #ifndef NTPROF_TARGET_TCP_H
 #define NTPROF_TARGET_TCP_H
 
-static __always_inline __u64 req_of(struct nvmet_tcp_cmd *cmd)
-{
-        return (__u64)cmd + bpf_core_field_offset(struct nvmet_tcp_cmd, req);
-}
-
-static __always_inline struct nvmet_tcp_queue *queue_of(__u64 req)
-{
-        struct nvmet_tcp_cmd *cmd = (void *)(req - bpf_core_field_offset(struct nvmet_tcp_cmd, req));
-
-        return BPF_CORE_READ(cmd, queue);
-}
-
 /* T2 of a write in the capsule: its buffers are mapped, the rest of the capsule is still to be read. Called for writes only,
  * and again for each H2C PDU of one that is fetched. */
 SEC("fentry/nvmet_tcp_build_pdu_iovec")
@@ -54,7 +42,7 @@ int BPF_PROG(nvmet_tcp_queue_response, struct nvmet_req *req)
                 record->header.status = status;
                 if (!record->t[NP_T4])
                         record->header.flags |= NP_F_INIT_FAILED;
-                else if (!record->t[NP_T7] && !record->t[NP_T5])
+                else if (!record->t[NP_T7] && (!command->issues_bio || status))
                         record->t[NP_T7] = now;
         }
         command_queued(command, queue_get_or_add((__u64)queue_of((__u64)req)), now);
@@ -83,6 +71,7 @@ static __always_inline void response_sent(__u64 req, struct send_queue *queue)
                 return;
         record = &command->record;
         record->t[NP_T9] = bpf_ktime_get_ns();
+        record->cpu_response = bpf_get_smp_processor_id();
         record->blocked_ns += queue_blocked(queue, record->t[NP_T9]) - command->blocked_mark;
         emit(record, sizeof(*record));
         command_forget(req, command);

@@ -121,6 +121,7 @@ static int load_host(CaptureBpf *b, const char **ret_error)
         b->host->rodata->n_host_filters = b->config.n_host_filters;
         b->host->rodata->head_major = b->config.head_major;
         b->host->rodata->head_minor = b->config.head_minor;
+        b->host->rodata->detail = b->config.detail;
         r = host_bpf__load(b->host);
         if (r < 0)
                 return fail(b, ret_error, r, "load", "host");
@@ -139,6 +140,7 @@ static int load_target(CaptureBpf *b, const char **ret_error)
                         strnlen(b->config.target_filters[i].hostnqn, sizeof(b->config.target_filters[i].hostnqn) - 1);
         memcpy((void *) b->target->rodata->target_filters, b->config.target_filters, sizeof(b->config.target_filters));
         b->target->rodata->n_target_filters = b->config.n_target_filters;
+        b->target->rodata->detail = b->config.detail;
         r = target_bpf__load(b->target);
         if (r < 0)
                 return fail(b, ret_error, r, "load", "target");
@@ -428,6 +430,7 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
                         goto fail;
                 }
                 select_programs(b->host->obj, plan, HOOK_SIDE_HOST);
+                bpf_map__set_autocreate(b->host->maps.arrivals, config->detail);
         }
         if (config->n_target_filters > 0) {
                 b->target = target_bpf__open();
@@ -436,6 +439,7 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
                         goto fail;
                 }
                 select_programs(b->target->obj, plan, HOOK_SIDE_TARGET);
+                bpf_map__set_autocreate(b->target->maps.arrivals, config->detail);
         }
         r = copy_hooks(b, plan);
         if (r < 0)

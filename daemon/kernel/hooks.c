@@ -35,6 +35,14 @@
         { "nvmet_tcp", "nvmet_tcp_cmd", "req" },        \
         { "vmlinux", "sock", "sk_user_data" }
 
+/* What the rings of arrivals are made from (bpf/arrivals.h). */
+#define TCP_RECEIVE_FIELDS                              \
+        { "vmlinux", "sock", "sk_data_ready" },         \
+        { "vmlinux", "sock", "sk_backlog" },            \
+        { "vmlinux", "inet_connection_sock", "icsk_ulp_ops" }, \
+        { "vmlinux", "tcp_sock", "rcv_nxt" },           \
+        { "vmlinux", "tcp_skb_cb", "end_seq" }
+
 const HookRow hook_rows[] = {
         { "H0", HOOK_SIDE_HOST, NULL, NULL, false, "H1", {
                 { TP("vmlinux", "block_bio_queue", "block_bio_queue"),
@@ -68,6 +76,11 @@ const HookRow hook_rows[] = {
                 { BOTH("nvme_tcp", "nvme_tcp_try_send", "nvme_tcp_try_send_entry", "nvme_tcp_try_send_exit"),
                   .fields = { NVME_TCP_SEND_FIELDS } },
         } },
+        { "HA", HOOK_SIDE_HOST, "tcp", NULL, false, "NICs and wire", {
+                { ENTRY("nvme_tcp", "nvme_tcp_data_ready", "nvme_tcp_data_ready", "tcp_add_backlog", "skb_copy_bits"),
+                  .functions = { "tcp_add_backlog", "skb_copy_bits" },
+                  .fields = { TCP_RECEIVE_FIELDS, { "nvme_tcp", "nvme_tcp_queue", "pdu" } } },
+        }, .detail = true },
         { "H6", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
                 { ENTRY("vmlinux", "blk_mq_complete_request_remote", "blk_mq_complete_request_remote") },
         } },
@@ -79,6 +92,11 @@ const HookRow hook_rows[] = {
                 { TP("vmlinux", "block_rq_complete", "host_block_rq_complete") },
         } },
 
+        { "TA", HOOK_SIDE_TARGET, "tcp", NULL, false, "NICs and wire", {
+                { ENTRY("nvmet_tcp", "nvmet_tcp_data_ready", "nvmet_tcp_data_ready", "tcp_add_backlog"),
+                  .functions = { "tcp_add_backlog" },
+                  .fields = { TCP_RECEIVE_FIELDS, { "vmlinux", "tcp_sock", "copied_seq" } } },
+        }, .detail = true },
         { "T1", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
                 { TP("nvmet", "nvmet_req_init", "nvmet_req_init"),
                   .fields = { { "nvmet", "nvmet_ctrl", "hostnqn" }, { "nvmet", "nvmet_ctrl", "cntlid" },
@@ -118,10 +136,10 @@ const HookRow hook_rows[] = {
         } },
         { "T5", HOOK_SIDE_TARGET, NULL, NULL, false, "T4", {
                 { TP("vmlinux", "block_rq_issue", "block_rq_issue") },
-        } },
+        }, .detail = true },
         { "T6", HOOK_SIDE_TARGET, NULL, NULL, false, "T7", {
                 { TP("vmlinux", "block_rq_complete", "target_block_rq_complete") },
-        } },
+        }, .detail = true },
         { "T7", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
                 { ENTRY("nvmet", "nvmet_bio_done", "nvmet_bio_done") },
         } },

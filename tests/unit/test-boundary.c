@@ -3,17 +3,23 @@
 
 static void test_table(void)
 {
+        static const char *const apart[] = { "HA", "TA", "TS", NULL };
         gsize n;
         const NpBoundaryInfo *table = np_boundaries(&n);
 
-        g_assert_cmpuint(n, ==, NP_H_COUNT + NP_T_COUNT - NP_T1);
+        g_assert_cmpuint(n, ==, NP_H_COUNT + NP_T_COUNT - NP_T1 + 3);
         for (gsize i = 0; i < n; i++) {
                 g_autofree char *id = g_strdup_printf("%c%u", table[i].side == NP_SIDE_HOST ? 'H' : 'T', table[i].index);
 
-                g_assert_cmpstr(table[i].id, ==, id);
-                g_assert_true(np_boundary_by_id(id) == &table[i]);
-                g_assert_true(np_boundary_info(table[i].side, table[i].index) == &table[i]);
+                g_assert_true(np_boundary_by_id(table[i].id) == &table[i]);
                 g_assert_nonnull(table[i].what);
+                if (table[i].index == NP_BOUNDARY_APART) {
+                        g_assert_true(g_strv_contains(apart, table[i].id));
+                        g_assert_false(table[i].required);
+                        continue;
+                }
+                g_assert_cmpstr(table[i].id, ==, id);
+                g_assert_true(np_boundary_info(table[i].side, table[i].index) == &table[i]);
         }
 }
 
@@ -23,6 +29,7 @@ static void test_absent(void)
         g_assert_null(np_boundary_by_id(""));
         g_assert_null(np_boundary_info(NP_SIDE_TARGET, 0));
         g_assert_null(np_boundary_info(NP_SIDE_HOST, NP_H_COUNT));
+        g_assert_null(np_boundary_info(NP_SIDE_HOST, NP_BOUNDARY_APART));
 }
 
 int main(int argc, char **argv)

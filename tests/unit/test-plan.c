@@ -30,14 +30,19 @@ static KernelInventory *inventory_of(JsonNode *node)
         return inventory;
 }
 
-static HookPlan *plan_of(JsonNode *node, HookSides sides)
+static HookPlan *plan_in_scope(JsonNode *node, HookScope scope)
 {
         KernelInventory *inventory = inventory_of(node);
         HookPlan *plan = NULL;
 
-        g_assert_cmpint(hook_plan_make(inventory, &(HookScope) { sides, TRANSPORTS_ALL, .detail = true }, &plan), ==, 0);
+        g_assert_cmpint(hook_plan_make(inventory, &scope, &plan), ==, 0);
         kernel_inventory_free(inventory);
         return plan;
+}
+
+static HookPlan *plan_of(JsonNode *node, HookSides sides)
+{
+        return plan_in_scope(node, (HookScope) { sides, TRANSPORTS_ALL, .detail = true });
 }
 
 /* Of the row for this boundary that covers these commands (NULL: all). */
@@ -297,6 +302,39 @@ static void test_programs(void)
         }
 }
 
+/* What only components need is not attached unless they are asked for, and neither is it told of as missing. */
+static void test_detail(void)
+{
+        static const struct {
+                HookSides side;
+                const char *boundary, *programs[4];
+        } detail[] = {
+                { HOOK_SIDE_HOST, "HA", { "nvme_tcp_data_ready", "tcp_add_backlog", "skb_copy_bits" } },
+                { HOOK_SIDE_TARGET, "TA", { "nvmet_tcp_data_ready", "tcp_add_backlog" } },
+                { HOOK_SIDE_TARGET, "T5", { "block_rq_issue" } },
+                { HOOK_SIDE_TARGET, "T6", { "target_block_rq_complete" } },
+        };
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(releases); i++) {
+                g_autoptr(JsonNode) node = load(releases[i]);
+                HookPlan *plain = plan_in_scope(node, (HookScope) { BOTH_SIDES, TRANSPORT_TCP });
+                HookPlan *full = plan_in_scope(node, (HookScope) { BOTH_SIDES, TRANSPORT_TCP, .detail = true });
+
+                g_assert_true(hook_plan_usable(plain, HOOK_SIDE_HOST, NULL));
+                g_assert_true(hook_plan_usable(plain, HOOK_SIDE_TARGET, NULL));
+                g_assert_cmpuint(plain->choices->len + G_N_ELEMENTS(detail), ==, full->choices->len);
+                for (unsigned j = 0; j < G_N_ELEMENTS(detail); j++) {
+                        g_assert_nonnull(choice_of(full, detail[j].boundary, NULL)->chosen);
+                        for (unsigned k = 0; detail[j].programs[k]; k++) {
+                                g_assert_true(hook_plan_has_program(full, detail[j].side, detail[j].programs[k]));
+                                g_assert_false(hook_plan_has_program(plain, detail[j].side, detail[j].programs[k]));
+                        }
+                }
+                hook_plan_free(plain);
+                hook_plan_free(full);
+        }
+}
+
 /* For another machine: nothing of the host's side is planned, opened or told. */
 static void test_target_alone(void)
 {
@@ -337,6 +375,7 @@ int main(int argc, char **argv)
         g_test_add_func("/plan/no-module-btf", test_no_module_btf);
         g_test_add_func("/plan/table", test_table);
         g_test_add_func("/plan/programs", test_programs);
+        g_test_add_func("/plan/detail", test_detail);
         g_test_add_func("/plan/target-alone", test_target_alone);
         g_test_add_func("/inventory/round-trip", test_round_trip);
         g_test_add_func("/inventory/hostile", test_hostile_inventory);
