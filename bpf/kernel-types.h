@@ -82,6 +82,12 @@ struct request {
         __u64 start_time_ns;            /* when the request was allocated; 0 with iostats off */
 };
 
+/* include/linux/sched.h */
+struct task_struct {
+        struct task_struct *group_leader;
+        char comm[16];
+};
+
 /* include/linux/nvme.h: the submission queue entry. slba of a read or write is cdw10 and cdw11. */
 struct nvme_common_command {
         __u8 opcode;

@@ -78,7 +78,7 @@ struct np_host_record {
         __u32 cpu;              /* that ran H2 */
         __u32 cpu_response;     /* that ran H6 */
         __u32 tgid;             /* of the process that submitted the bio; 0: not known */
-        char comm[16];          /* its thread's name, zero-padded; empty: not known */
+        char comm[16];          /* its name (of its first thread), zero-padded; empty: not known */
 };
 
 struct np_target_record {

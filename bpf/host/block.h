@@ -12,6 +12,7 @@
 struct bio_slot {
         __u64 bio;
         __u64 ns;
+        __u32 tgid;             /* of the process that submitted it */
 };
 static struct bio_slot bio_slots[1 << BIO_SLOT_BITS];
 
@@ -20,15 +21,17 @@ static __always_inline struct bio_slot *bio_slot(__u64 bio)
         return &bio_slots[pointer_slot(bio, BIO_SLOT_BITS)];
 }
 
-/* Returns when the bio was submitted to the namespace's device, 0 when that was not seen. */
-static __always_inline __u64 bio_submitted(__u64 bio)
+/* Returns when the bio was submitted to the namespace's device, and by which process; 0 when that was not seen. */
+static __always_inline __u64 bio_submitted(__u64 bio, __u32 *ret_tgid)
 {
         struct bio_slot *slot = bio_slot(bio);
         __u64 ns;
 
+        *ret_tgid = 0;
         if (!bio || slot->bio != bio)
                 return 0;
         ns = slot->ns;
+        *ret_tgid = slot->tgid;
         slot->bio = 0;
         return ns;
 }
@@ -50,6 +53,7 @@ int BPF_PROG(block_bio_queue, struct bio *bio)
         slot = bio_slot((__u64)bio);
         slot->bio = (__u64)bio;
         slot->ns = bpf_ktime_get_ns();
+        slot->tgid = current_process();
         return 0;
 }
 

@@ -22,6 +22,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #include "command.h"
+#include "process.h"
 #include "tcp-receive.h"
 #include "block.h"
 #include "nvme.h"

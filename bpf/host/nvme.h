@@ -43,7 +43,8 @@ static __always_inline void forget_previous(struct request *rq, bool retry)
 }
 
 /* A chosen command: reads H1 from the request, and fills the record. */
-static __always_inline void sample(struct request *rq, const struct np_record_header *header, __u64 submitted, struct np_cpu *cpu)
+static __always_inline void sample(struct request *rq, const struct np_record_header *header, __u64 submitted, __u32 tgid,
+                                   struct np_cpu *cpu)
 {
         struct nvme_request *nvme_request = request_pdu(rq);
         struct host_command command = { .record.header = *header };
@@ -65,6 +66,7 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
                 record->h[NP_H1] = rq->start_time_ns;
         record->h[NP_H2] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
+        record_process(record, tgid);
         if (retries)
                 record->header.flags |= NP_F_RETRIED;
         if (!record->h[NP_H1])
@@ -96,7 +98,7 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         struct np_record_header header = {};
         struct np_cpu *cpu;
         __u64 submitted;
-        __u32 index, op;
+        __u32 index, op, tgid;
 
         if (!rq || !cmd || !recording)
                 return 0;
@@ -120,10 +122,10 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         header.hash = np_sample_hash(&header.id, host_filters[index].seed);
         header.threshold = threshold;
         count_command(cpu, index, header.id.opcode, header.id.nlb);
-        submitted = bio_submitted((__u64)rq->bio);
+        submitted = bio_submitted((__u64)rq->bio, &tgid);
 
         if (chosen(header.hash, header.threshold))
-                sample(rq, &header, submitted, cpu);
+                sample(rq, &header, submitted, tgid, cpu);
         else if (maybe_live((__u64)rq))
                 forget_previous(rq, false);
         return 0;
