@@ -37,6 +37,8 @@ static int replay_open(Backend *b, const NamespaceInfo *info, CaptureConfig *con
         BackendReplay *replay = (BackendReplay *) b;
         const RecordingFacts *facts = replay->recording->facts;
 
+        if (config->detail && !facts->detail)
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "detail: the recording of %s was made without", info->name);
         if (!facts->has_target) {
                 config->n_target_filters = 0;
                 *ret_no_target_reason = g_strdup(facts->no_target_reason ?: "the recording has the host's side only");
@@ -53,6 +55,9 @@ static int replay_open_target(Backend *b, const CaptureConfig *config, const Cap
         if (!replay->recording->facts->has_target)
                 return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED,
                                  "%s: the recording it replays has the host's side only", b->machine);
+        if (config->detail && !replay->recording->facts->detail)
+                return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED,
+                                 "%s: the recording it replays was made without detail", b->machine);
         return capture_replay_new_target(replay->recording, replay->speed, config, handlers, ret, error);
 }
 

@@ -273,6 +273,7 @@ static int backend_open(Backend *b, const NamespaceInfo *info, CaptureConfig *co
         c->facts->kernel = g_strdup(b->kernel);
         c->facts->namespace = namespace_info_copy(info);
         c->facts->has_target = config->n_target_filters > 0;
+        c->facts->detail = config->detail;
         c->facts->no_target_reason = g_strdup(*ret_no_target_reason ?: info->paths[0].no_target_reason);
         (void) inner->ops->inspect(inner, &c->facts->inspection, NULL);
         *ret = &c->capture;
@@ -286,6 +287,13 @@ static int backend_open_target(Backend *b, const CaptureConfig *config, const Ca
         Backend *inner = ((BackendRecord *) b)->inner;
 
         return inner->ops->open_target(inner, config, handlers, ret, error);
+}
+
+static char *backend_drive_hidden(Backend *b, const char *subsysnqn, uint32_t nsid)
+{
+        Backend *inner = ((BackendRecord *) b)->inner;
+
+        return inner->ops->drive_hidden(inner, subsysnqn, nsid);
 }
 
 static MachineFacts *backend_describe(Backend *b)
@@ -346,6 +354,7 @@ int backend_record_new(Backend *inner, const char *path, Backend **ret, Error *e
                 .resolve = backend_resolve,
                 .open = backend_open,
                 .open_target = backend_open_target,
+                .drive_hidden = backend_drive_hidden,
                 .describe = backend_describe,
                 .read_iostat = backend_read_iostat,
                 .inspect = backend_inspect,

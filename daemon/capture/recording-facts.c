@@ -94,6 +94,7 @@ char *recording_facts_to_json(const RecordingFacts *facts)
         add_string(b, "kernel", facts->kernel);
         add_int(b, "start_ns", facts->start_ns);
         add_namespace(b, facts->namespace);
+        add_bool(b, "detail", facts->detail);
         add_bool(b, "has_target", facts->has_target);
         add_string(b, "no_target_reason", facts->no_target_reason);
         json_builder_set_member_name(b, "hooks");
@@ -319,6 +320,7 @@ int recording_facts_from_json(const char *text, size_t size, RecordingFacts **re
         facts->kernel = get_string(&r, root, "facts", "kernel", 256);
         /* Times of the file are compared with it, so leave room for a few years of uptime, not more. */
         facts->start_ns = get_int(&r, root, "facts", "start_ns", 0, INT64_MAX / 2);
+        facts->detail = get_bool(&r, root, "facts", "detail");
         facts->has_target = get_bool(&r, root, "facts", "has_target");
         facts->no_target_reason = get_optional_string(&r, root, "facts", "no_target_reason", 1024);
         facts->namespace = read_namespace(&r, root);

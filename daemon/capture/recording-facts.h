@@ -11,6 +11,7 @@ typedef struct RecordingFacts {
         char *machine, *kernel;         /* host name, uname -r */
         uint64_t start_ns;              /* CLOCK_MONOTONIC of the host when recording started */
         NamespaceInfo *namespace;
+        bool detail;                    /* what only the components of the stages need is in it, too */
         bool has_target;
         char *no_target_reason;         /* when not has_target */
         unsigned n_hooks;

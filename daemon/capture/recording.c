@@ -161,6 +161,8 @@ int recording_reader_next(RecordingReader *reader, RecordingFrame *ret, Error *e
                 .time_ns = frame_time(frame.type, reader->buffer),
                 .data = reader->buffer,
         };
+        if (ret->time_ns > INT64_MAX)
+                return corrupt(reader->path, reader->offset, error, "a time beyond any uptime");
         reader->offset += sizeof(frame) + ALIGNED(frame.size);
         return 1;
 }
@@ -242,8 +244,6 @@ static int check_frames(Recording *recording, Error *error)
                         return corrupt(recording->path, offset, error, "a frame follows the end of the recording");
                 if (check_frame(&frame) < 0)
                         return corrupt(recording->path, offset, error, "a frame's counts contradict its size");
-                if (frame.time_ns > INT64_MAX)
-                        return corrupt(recording->path, offset, error, "a time beyond any uptime");
 
                 ended = frame.type == REPLAY_END;
                 last = ended ? frame.time_ns : MAX(last, frame.time_ns);

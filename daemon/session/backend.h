@@ -19,7 +19,8 @@ typedef struct BackendOps {
         /* Errors as namespace_resolve(). */
         int (*resolve)(Backend *b, const char *name, NamespaceInfo **ret, Error *error);
         /* Makes the source of records, not yet attached. When the target's side was asked for and cannot be had, drops the
-         * target filters from config and sets *ret_no_target_reason, a sentence. Errors: KERNEL_UNSUPPORTED, CAPTURE_FAILED. */
+         * target filters from config and sets *ret_no_target_reason, a sentence. Errors: KERNEL_UNSUPPORTED, CAPTURE_FAILED,
+         * INVALID_OPTION (what is asked for is not in a recording). */
         int (*open)(Backend *b, const NamespaceInfo *info, CaptureConfig *config, const CaptureHandlers *handlers,
                     Capture **ret, char **ret_no_target_reason, Error *error);
         /* The target's side alone, for another machine: config has target filters only. Errors: KERNEL_UNSUPPORTED,

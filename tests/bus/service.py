@@ -138,7 +138,8 @@ class Client:
 
     def start(self, **options: object) -> str:
         """StartSession; options by their names with _ for -, a GLib.Variant or a value of the right type."""
-        types = {"namespace": "s", "duration-usec": "t", "sample": "s", "keep": "b", "peer": "s", "no-target": "b", "detail": "b"}
+        types = {"namespace": "s", "duration-usec": "t", "sample": "s", "keep": "b", "peer": "s", "no-target": "b",
+                 "detail": "b"}
         options.setdefault("namespace", "nvme6n1")
         given = {}
         for key, value in options.items():

@@ -4,6 +4,7 @@
 commands with another clock."""
 
 import contextlib
+import dataclasses
 import json
 import struct
 import time
@@ -45,7 +46,7 @@ class Lab:
         self.path = ""
 
     def start(self, speed: float = 4, **options: object) -> None:
-        recording = make_replay.Recording(self.recording.commands, self.recording.start, self.recording.end, has_target=False)
+        recording = dataclasses.replace(self.recording, has_target=False)
         self.service.start(recording, speed=speed)
         options.setdefault("sample", "all")
         self.path = self.client.start(**options)
@@ -133,6 +134,7 @@ def the_request_says_what_is_recorded(lab: Lab) -> None:
 
 @tap.case
 def a_session_in_detail_asks_for_it(lab: Lab) -> None:
+    lab.recording = make_replay.recording(detail=True)
     lab.start(detail=True)
     target = lab.peerd.target()
     assert lab.peerd.opened[0][1]["detail"] is True, lab.peerd.opened

@@ -361,7 +361,7 @@ def text_of_others_does_not_forge_the_journal(target: Target) -> None:
 
 @tap.case
 def the_journal_tells_what_is_in_detail(target: Target) -> None:
-    target.start(make_replay.recording(seconds=0.1))
+    target.start(make_replay.recording(seconds=0.1, detail=True))
     for detail in (False, True):
         stream = target.open(detail=GLib.Variant("b", detail), transports=GLib.Variant("as", ["tcp"]))
         stream.begin()
@@ -369,6 +369,13 @@ def the_journal_tells_what_is_in_detail(target: Target) -> None:
     text = target.service.stop()
     told = [line.endswith("namespace 1, in detail") for line in text.splitlines() if ": nqn." in line]
     assert told == [False, True], text
+
+
+@tap.case
+def what_was_not_recorded_in_detail_is_not_had_so(target: Target) -> None:
+    target.start(make_replay.recording(seconds=0.1))
+    name, message = target.refused(detail=GLib.Variant("b", True))
+    assert name == "KernelUnsupported" and message == "host-a: the recording it replays was made without detail", (name, message)
 
 
 @tap.case

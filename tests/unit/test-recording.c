@@ -9,18 +9,23 @@
 #include "../../bpf/sample-hash.h"
 #include "../../model/stage.h"
 
-#define MAKE_REPLAY "/usr/bin/python3 '%s/../bus/make_replay.py' --seconds 0.1 --rate 100 '%s'"
+#define MAKE_REPLAY "/usr/bin/python3 '%s/../bus/make_replay.py' --seconds 0.1 --rate 100 %s '%s'"
 
-static char *made;
+static char *made, *made_in_detail;
 
-static Recording *open_made(void)
+static Recording *open_file(const char *path)
 {
         _cleanup_error_ Error error = ERROR_INIT;
         Recording *recording = NULL;
 
-        recording_open(made, &recording, &error);
+        recording_open(path, &recording, &error);
         g_assert_cmpstr(error.message, ==, NULL);
         return recording;
+}
+
+static Recording *open_made(void)
+{
+        return open_file(made);
 }
 
 static void test_facts(void)
@@ -37,6 +42,8 @@ static void test_facts(void)
         g_assert_true(path->local);
         g_assert_cmpuint(recording->facts->n_hooks, ==, 5);
         g_assert_nonnull(recording->facts->inspection);
+        g_assert_false(recording->facts->detail);
+        g_assert_null(recording->facts->namespace->drive_hidden);
 }
 
 static void check_host(const RecordingFrame *frame, uint32_t seed)
@@ -61,6 +68,61 @@ static void check_target(const RecordingFrame *frame, uint32_t seed)
         g_assert_cmpint(np_target_record_defect(target), ==, NP_DEFECT_NONE);
         g_assert_cmphex(target->header.hash, ==, np_sample_hash(&target->header.id, seed));
         g_assert_cmpuint(target->fetch_ns, ==, target->header.id.opcode == 1 ? 50000 : 0);
+        g_assert_cmpuint(target->t[NP_T5], ==, 0);
+        g_assert_cmpuint(target->ta, ==, 0);
+        g_assert_cmphex(target->header.flags & NP_F_DATA_ARRIVAL, ==, 0);
+}
+
+static void check_host_in_detail(const struct np_host_record *host)
+{
+        bool write = host->header.id.opcode == 1;
+        uint64_t start = host->h[NP_H0];
+
+        g_assert_cmpint(np_host_record_defect(host), ==, NP_DEFECT_NONE);
+        g_assert_cmpuint(host->h[NP_H6] - host->ha, ==, write ? 2000 : 1500);
+        g_assert_cmpuint(host->ha, >, start);
+        g_assert_cmpuint(host->receive_r2t_ns, ==, write ? 700 : 0);
+        g_assert_cmphex(host->header.flags & NP_F_DATA_ARRIVAL, ==, write ? NP_F_DATA_ARRIVAL : 0);
+        g_assert_cmpuint(host->released, ==, 0);
+        g_assert_cmpuint(host->cpu, ==, host->header.id.qid - 1);
+        g_assert_cmpuint(host->cpu_response, ==, host->header.id.qid + 1);
+        g_assert_cmpstr(host->comm, ==, host->tgid == 1001 ? "fio" : "postgres: walwr");
+}
+
+static void check_target_in_detail(const struct np_target_record *target)
+{
+        bool write = target->header.id.opcode == 1;
+
+        g_assert_cmpint(np_target_record_defect(target), ==, NP_DEFECT_NONE);
+        g_assert_cmpuint(target->t[NP_T1] - target->ta, ==, write ? 900 : 800);
+        g_assert_cmpuint(target->receive_data_ns, ==, write ? 900 : 0);
+        g_assert_cmphex(target->header.flags & NP_F_DATA_ARRIVAL, ==, write ? NP_F_DATA_ARRIVAL : 0);
+        g_assert_cmpuint(target->ts, ==, 0);
+        g_assert_cmpuint(target->t[NP_T5] - target->t[NP_T4], ==, 1000);
+        g_assert_cmpuint(target->cpu, ==, target->header.id.qid + 3);
+        g_assert_cmpuint(target->cpu_response, ==, target->header.id.qid + 5);
+}
+
+static void test_in_detail(void)
+{
+        _cleanup_(recording_freep) Recording *recording = open_file(made_in_detail);
+        _cleanup_(recording_reader_freep) RecordingReader *reader = NULL;
+        unsigned n[REPLAY_END + 1] = {};
+        RecordingFrame frame;
+        int r;
+
+        g_assert_true(recording->facts->detail);
+        g_assert_cmpint(recording_reader_new(recording, &reader, NULL), ==, 0);
+        while ((r = recording_reader_next(reader, &frame, NULL)) > 0) {
+                n[frame.type]++;
+                if (frame.type == REPLAY_HOST_RECORD)
+                        check_host_in_detail(frame.data);
+                else if (frame.type == REPLAY_TARGET_RECORD)
+                        check_target_in_detail(frame.data);
+        }
+        g_assert_cmpint(r, ==, 0);
+        g_assert_cmpuint(n[REPLAY_HOST_RECORD], ==, 10);
+        g_assert_cmpuint(n[REPLAY_TARGET_RECORD], ==, 10);
 }
 
 static void test_frames(void)
@@ -227,20 +289,30 @@ static void test_describe(void)
         g_assert_true(g_str_has_prefix(facts->host_nqns[0], "nqn.2014-08.org.nvmexpress:uuid:"));
 }
 
+static char *make(const char *dir, const char *name, const char *options)
+{
+        char *path = g_build_filename(dir, name, NULL);
+        g_autofree char *command = g_strdup_printf(MAKE_REPLAY, g_test_get_dir(G_TEST_DIST), options, path);
+        int status;
+
+        g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, &status, NULL));
+        g_assert_cmpint(status, ==, 0);
+        return path;
+}
+
 int main(int argc, char **argv)
 {
-        g_autofree char *dir = NULL, *command = NULL;
+        g_autofree char *dir = NULL;
         int r;
 
         g_test_init(&argc, &argv, NULL);
         dir = g_dir_make_tmp("ntprof-recording.XXXXXX", NULL);
-        made = g_build_filename(dir, "made.ntprof", NULL);
-        command = g_strdup_printf(MAKE_REPLAY, g_test_get_dir(G_TEST_DIST), made);
-        g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, &r, NULL));
-        g_assert_cmpint(r, ==, 0);
+        made = make(dir, "made.ntprof", "");
+        made_in_detail = make(dir, "detail.ntprof", "--detail");
 
         g_test_add_func("/recording/facts", test_facts);
         g_test_add_func("/recording/frames", test_frames);
+        g_test_add_func("/recording/in-detail", test_in_detail);
         g_test_add_func("/recording/facts-round-trip", test_facts_round_trip);
         g_test_add_func("/recording/target-alone", test_target_alone);
         g_test_add_func("/recording/target-of-others", test_target_of_others);
@@ -248,7 +320,9 @@ int main(int argc, char **argv)
         g_test_add_func("/recording/describe", test_describe);
         r = g_test_run();
         g_remove(made);
+        g_remove(made_in_detail);
         g_rmdir(dir);
         g_free(made);
+        g_free(made_in_detail);
         return r;
 }
