@@ -87,7 +87,8 @@ static void start_have_path(GObject *source, GAsyncResult *result, gpointer user
  * @options: (nullable): a{sv}, what to record; consumed when floating. "duration-usec" (t): stop by itself after so many
  *   us, 0 (the default): when it is stopped; "sample" (s): "auto" (the default), "all" or "1/N"; "keep" (b): the session
  *   outlives the client's bus connection, by default it is cancelled with it; "peer" (s): the paired machine that is the
- *   target, by default it is found; "no-target" (b): the host's side only
+ *   target, by default it is found; "no-target" (b): the host's side only; "detail" (b): record what only the
+ *   components of the stages need, too
  * @cancellable: (nullable): cancels the waiting; the session may start all the same
  * @callback: (scope async): called when the session is accepted (it is then preparing, or already further)
  * @user_data: for @callback

@@ -24,6 +24,7 @@ static const struct {
         [NP_PROP_NAMESPACE_NAME] = { "Namespace", "s", "namespace-name" },
         [NP_PROP_OWNER]          = { "Owner", "u", "owner" },
         [NP_PROP_KEEP]           = { "Keep", "b", "keep" },
+        [NP_PROP_DETAIL]         = { "Detail", "b", "detail" },
         [NP_PROP_STATE]          = { "State", "s", "state" },
         [NP_PROP_RESULT]         = { "Result", "s", "result" },
         [NP_PROP_MESSAGE]        = { "Message", "s", "message" },
@@ -202,6 +203,11 @@ static void ntprof_session_class_init(NtprofSessionClass *class)
          * NtprofSession:keep: (getter get_keep)
          *
          * Whether it outlives the bus connection of who started it.
+         */
+        /**
+         * NtprofSession:detail: (getter get_detail)
+         *
+         * Whether it records what only the components of the stages need, too.
          */
         /**
          * NtprofSession:state: (getter get_state)

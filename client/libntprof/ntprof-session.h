@@ -39,6 +39,7 @@ const char *ntprof_session_get_id(NtprofSession *self);
 const char *ntprof_session_get_namespace_name(NtprofSession *self);
 guint ntprof_session_get_owner(NtprofSession *self);
 gboolean ntprof_session_get_keep(NtprofSession *self);
+gboolean ntprof_session_get_detail(NtprofSession *self);
 NtprofSessionState ntprof_session_get_state(NtprofSession *self);
 const char *ntprof_session_get_result(NtprofSession *self);
 const char *ntprof_session_get_message(NtprofSession *self);

@@ -77,6 +77,18 @@ gboolean ntprof_session_get_keep(NtprofSession *self)
 }
 
 /**
+ * ntprof_session_get_detail: (get-property detail)
+ * @self: a session
+ *
+ * Returns: whether it records what only the components of the stages need, too
+ */
+gboolean ntprof_session_get_detail(NtprofSession *self)
+{
+        g_return_val_if_fail(NTPROF_IS_SESSION(self), FALSE);
+        return np_session_get_boolean(self, NP_PROP_DETAIL);
+}
+
+/**
  * ntprof_session_get_state: (get-property state)
  * @self: a session
  *

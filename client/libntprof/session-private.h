@@ -19,6 +19,7 @@ enum {
         NP_PROP_NAMESPACE_NAME,
         NP_PROP_OWNER,
         NP_PROP_KEEP,
+        NP_PROP_DETAIL,
         NP_PROP_STATE,
         NP_PROP_RESULT,
         NP_PROP_MESSAGE,

@@ -145,6 +145,7 @@ char *render_session(NtprofSession *session)
         output_row(text, "duration", "%s", asked);
         output_row(text, "recorded", "%s", recorded);
         output_row(text, "sample", "%s", ntprof_session_get_sample(session));
+        output_row(text, "detail", "%s", ntprof_session_get_detail(session) ? "yes" : "no");
         output_row(text, "commands", "%" G_GUINT64_FORMAT, ntprof_session_get_commands(session));
         output_row(text, "sampled", "%" G_GUINT64_FORMAT, ntprof_session_get_sampled(session));
         if (ntprof_session_get_has_target(session))

@@ -65,6 +65,7 @@ static void add_session(JsonBuilder *builder, NtprofSession *session)
         json_add_string(builder, "namespace", ntprof_session_get_namespace_name(session));
         json_add_number(builder, "owner", ntprof_session_get_owner(session));
         json_add_boolean(builder, "keep", ntprof_session_get_keep(session));
+        json_add_boolean(builder, "detail", ntprof_session_get_detail(session));
         json_add_string(builder, "state", ntprof_session_state_to_string(ntprof_session_get_state(session)));
         json_add_string(builder, "result", ntprof_session_get_result(session));
         json_add_string(builder, "message", ntprof_session_get_message(session));

@@ -48,6 +48,8 @@ static GVariant *build(const Options *options, GError **error)
                 g_variant_dict_insert(&dict, "peer", "s", options->peer);
         if (options->no_target)
                 g_variant_dict_insert(&dict, "no-target", "b", TRUE);
+        if (options->detail)
+                g_variant_dict_insert(&dict, "detail", "b", TRUE);
         if (options->detach)
                 g_variant_dict_insert(&dict, "keep", "b", TRUE);
         return g_variant_ref_sink(g_variant_dict_end(&dict));
@@ -64,7 +66,7 @@ int verb_session_start(Invocation *call)
                 { "peer", 0, 0, G_OPTION_ARG_STRING, &options.peer, "The paired machine that is the target, or fail", "PEER" },
                 { "no-target", 0, 0, G_OPTION_ARG_NONE, &options.no_target, "Record the host's side only", NULL },
                 { "detach", 0, 0, G_OPTION_ARG_NONE, &options.detach, "Leave the session running and return", NULL },
-                { "detail", 0, 0, G_OPTION_ARG_NONE, &options.detail, "Print below each stage what it consists of", NULL },
+                { "detail", 0, 0, G_OPTION_ARG_NONE, &options.detail, "Record and print also what each stage consists of", NULL },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON: the report; detached, the session", NULL },
                 {},
         };

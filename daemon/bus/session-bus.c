@@ -158,8 +158,15 @@ static int property_bool(sd_bus *bus, const char *path, const char *interface, c
                          void *userdata, sd_bus_error *ret_error)
 {
         const Session *s = userdata;
+        bool value;
 
-        return sd_bus_message_append(reply, "b", g_str_equal(property, "Keep") ? s->options.keep : session_has_target(s));
+        if (g_str_equal(property, "Keep"))
+                value = s->options.keep;
+        else if (g_str_equal(property, "Detail"))
+                value = s->options.detail;
+        else
+                value = session_has_target(s);
+        return sd_bus_message_append(reply, "b", (int) value);
 }
 
 static int property_owner(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
@@ -265,6 +272,7 @@ static const sd_bus_vtable session_vtable[] = {
         SD_BUS_PROPERTY("Namespace", "s", property_string, 0, CONSTANT),
         SD_BUS_PROPERTY("Owner", "u", property_owner, 0, CONSTANT),
         SD_BUS_PROPERTY("Keep", "b", property_bool, 0, CONSTANT),
+        SD_BUS_PROPERTY("Detail", "b", property_bool, 0, CONSTANT),
         SD_BUS_PROPERTY("State", "s", property_string, 0, CHANGES),
         SD_BUS_PROPERTY("Result", "s", property_string, 0, CHANGES),
         SD_BUS_PROPERTY("Message", "s", property_string, 0, CHANGES),

@@ -32,7 +32,8 @@ def a_session_tells_each_state_once(service: Service) -> None:
     assert properties["RecordedUSec"] == 2_000_000 and properties["HasTarget"] and properties["Lost"] == {}
     assert abs(properties["StartedUSec"] / 1e6 - time.time()) < 120
     assert ("H3", "fexit", "nvme_tcp_try_send") in properties["Hooks"] and len(properties["Hooks"]) == 5
-    assert properties["Id"] == path.rsplit("/", 1)[1] and not properties["Keep"] and properties["DurationUSec"] == 0
+    assert properties["Id"] == path.rsplit("/", 1)[1] and properties["DurationUSec"] == 0
+    assert not properties["Keep"] and not properties["Detail"]
 
 
 @tap.case

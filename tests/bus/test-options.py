@@ -31,7 +31,8 @@ def a_hostile_key_is_escaped_and_cut(service: Service) -> None:
 
 @tap.case
 def every_key_has_one_type(service: Service) -> None:
-    wrong = {"namespace": V("u", 6), "duration_usec": V("s", "10s"), "sample": V("u", 64), "keep": V("s", "yes")}
+    wrong = {"namespace": V("u", 6), "duration_usec": V("s", "10s"), "sample": V("u", 64), "keep": V("s", "yes"),
+             "detail": V("y", 1)}
     for key, value in wrong.items():
         message = refused(service, **{key: value})
         assert message.startswith(key.replace("_", "-") + ": its value has type "), message

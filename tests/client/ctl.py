@@ -113,10 +113,10 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def short() -> Iterator[Service]:
+def short(recording: make_replay.Recording | None = None) -> Iterator[Service]:
     """A daemon whose sessions last 0.1 s."""
     with private_bus() as service:
-        service.start()
+        service.start(recording)
         yield service
 
 

@@ -4,6 +4,7 @@
 
 import json
 
+import make_replay
 import tap
 from ctl import NO_REPORT, NO_SUCH_SESSION, SESSION_BUSY, SESSION_CANCELLED, USAGE, attached, finish, long, run, short
 from service import Service
@@ -36,7 +37,37 @@ def start_prints_the_report(service: Service) -> None:
     assert "\033" not in result.stdout
 
 
+def with_detail(function) -> None:
+    """A case of a recording in detail."""
+
+    def call(_service: Service) -> None:
+        with short(make_replay.recording(detail=True)) as service:
+            function(service)
+
+    call.__name__ = function.__name__
+    tap.case(call)
+
+
 @tap.case
+def detail_needs_a_recording_of_it(service: Service) -> None:
+    result = run(service, *START, "--detail", status=USAGE)
+    assert result.stderr == "ntprofctl: detail: the recording of nvme6n1 was made without\n", result.stderr
+    run(service, *START)
+    shown = run(service, "session", "show", "1").stdout
+    assert "detail      no\n" in shown, shown
+    assert json.loads(run(service, "session", "show", "1", "--json").stdout)["detail"] is False
+
+
+@with_detail
+def detail_is_asked_for_at_the_start(service: Service) -> None:
+    run(service, *START, "--detail")
+    shown = run(service, "session", "show", "1").stdout
+    assert "detail      yes\n" in shown, shown
+    assert json.loads(run(service, "session", "list", "--json").stdout)["sessions"][0]["detail"] is True
+    assert "DETAIL" not in run(service, "session", "list").stdout
+
+
+@with_detail
 def detail_has_what_the_stages_consist_of(service: Service) -> None:
     started = run(service, *START, "--sample", "all", "--detail").stdout
     assert started == run(service, "report", "--detail").stdout

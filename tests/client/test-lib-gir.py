@@ -95,7 +95,7 @@ def properties_notify(service: Service) -> None:
     session.connect("notify", lambda _s, pspec: told.add(pspec.name))
     spin(lambda: {"commands", "sampled", "joined", "recorded-usec"} <= told, "notifications")
     assert session.get_state() == Ntprof.SessionState.RECORDING and session.get_keep() and session.get_started_usec() > 0
-    assert added == [session]
+    assert added == [session] and not session.get_detail() and not session.props.detail
     assert session.get_report_sync(None).get_n_groups() > 0       # so far
 
     assert session.stop_sync(None)
