@@ -105,13 +105,13 @@ static Cell *get_cell(Operation *op, guint32 blocks)
         return cell;
 }
 
-static void add_cell(Operation *op, const Cell *other)
+static void add_cell(Operation *op, const Cell *other, const char *transport)
 {
         Cell *cell = get_cell(op, other->blocks);
 
         cell->commands += other->commands;
-        np_table_merge(cell->joined, other->joined);
-        np_table_merge(cell->rest, other->rest);
+        np_table_merge(cell->joined, other->joined, transport);
+        np_table_merge(cell->rest, other->rest, transport);
 }
 
 /* Memory stays bounded however many sizes there are, and a bucketed operation never needs its exact sizes again. */
@@ -129,7 +129,7 @@ static void bucket_when_many(Operation *op)
         op->bucketed = TRUE;
         g_hash_table_iter_init(&iter, exact);
         while (g_hash_table_iter_next(&iter, NULL, &cell))
-                add_cell(op, cell);
+                add_cell(op, cell, NULL);
 }
 
 static Operation *get_operation(NpAnalysis *a, guint filter, guint8 opcode)
@@ -367,6 +367,7 @@ static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts, gboolean by
         for (guint pass = 0; pass < 2; pass++)
                 for (guint i = 0; i < a->operations->len; i++) {
                         Operation *from = a->operations->pdata[i], *op;
+                        const NpReportPath *path = from->filter < facts->paths->len ? facts->paths->pdata[from->filter] : NULL;
 
                         if (from->bucketed == (pass == 1))
                                 continue;
@@ -375,7 +376,7 @@ static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts, gboolean by
                                 op->bucketed = TRUE;
                         g_hash_table_iter_init(&iter, from->cells);
                         while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                                add_cell(op, value);
+                                add_cell(op, value, path ? path->transport : NULL);
                                 bucket_when_many(op);
                         }
                 }

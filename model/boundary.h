@@ -16,7 +16,7 @@ typedef enum {
         NP_SIDE_TARGET,
 } NpSide;
 
-/* In detail only, and in a field of the record of its own (ha, ta, ts) rather than among its h or t. */
+/* In a field of the record of its own (ha, released, ta, ts) rather than among its h or t. */
 #define NP_BOUNDARY_APART G_MAXUINT
 
 typedef struct {

@@ -78,6 +78,7 @@ static void add_session(JsonBuilder *b, const NpReportFacts *facts)
         add_count(b, "seed", facts->seed);
         add_count(b, "threshold", facts->threshold);
         add_bool(b, "threshold_fixed", facts->threshold_fixed);
+        add_bool(b, "detail", facts->detail);
         add_count(b, "commands", facts->commands);
         add_count(b, "sampled", facts->sampled);
         json_builder_end_object(b);
@@ -105,6 +106,10 @@ static void add_target(JsonBuilder *b, const NpReportTarget *target)
         else
                 add_absent(b, "peer", "it is the host itself");
         add_count(b, "recorded_ns", target->recorded_ns);
+        if (target->drive_hidden)
+                add_string(b, "drive_hidden", target->drive_hidden);
+        else
+                add_absent(b, "drive_hidden", "nothing is known to hide it");
         if (target->ended_reason)
                 add_string(b, "ended_early", target->ended_reason);
         else
@@ -180,6 +185,26 @@ static void add_losses(JsonBuilder *b, const guint64 *losses)
         json_builder_end_object(b);
 }
 
+static void add_component(JsonBuilder *b, const NpReportComponent *c, const char *transport)
+{
+        const NpComponentInfo *info = np_component_info(c->component);
+
+        json_builder_begin_object(b);
+        add_string(b, "id", info->id);
+        add_string(b, "name", np_component_name(c->component, transport));
+        if (info->parent != NP_COMPONENT_NONE)
+                add_string(b, "part_of", np_component_info(info->parent)->id);
+        if (info->information)
+                add_bool(b, "information", TRUE);
+        if (c->reason)
+                add_absent(b, "mean_ns", c->reason);
+        else
+                add_double(b, "mean_ns", c->mean_ns);
+        if (!c->reason && info->one_way)
+                add_double(b, "margin_ns", c->margin_ns);
+        json_builder_end_object(b);
+}
+
 static void add_stage(JsonBuilder *b, const NpReportStage *stage, const char *transport)
 {
         g_autofree char *name = np_stage_name(stage->stage, transport);
@@ -195,20 +220,8 @@ static void add_stage(JsonBuilder *b, const NpReportStage *stage, const char *tr
 
         json_builder_set_member_name(b, "components");
         json_builder_begin_array(b);
-        for (guint i = 0; i < stage->components->len; i++) {
-                const NpReportComponent *c = stage->components->pdata[i];
-
-                json_builder_begin_object(b);
-                add_string(b, "id", np_component_info(c->component)->id);
-                add_string(b, "name", np_component_info(c->component)->name);
-                if (c->reason)
-                        add_absent(b, "mean_ns", c->reason);
-                else
-                        add_double(b, "mean_ns", c->mean_ns);
-                if (!c->reason && np_component_info(c->component)->one_way)
-                        add_double(b, "margin_ns", c->margin_ns);
-                json_builder_end_object(b);
-        }
+        for (guint i = 0; i < stage->components->len; i++)
+                add_component(b, stage->components->pdata[i], transport);
         json_builder_end_array(b);
         json_builder_end_object(b);
 }

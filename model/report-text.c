@@ -228,7 +228,7 @@ static void append_bar(GString *out, double mean_ns, double largest_ns)
 static gboolean has_unrecorded_path(const NpReport *report, const NpReportGroup *group)
 {
         for (guint i = 0; i < report->facts->paths->len; i++)
-                if (np_report_path_is_of_group(report, i, group) && ((NpReportPath *) report->facts->paths->pdata[i])->target < 0)
+                if (np_report_path_is_of_group(report->facts, i, group) && ((NpReportPath *) report->facts->paths->pdata[i])->target < 0)
                         return TRUE;
         return FALSE;
 }
@@ -259,21 +259,27 @@ static char *describe_path(const NpReportFacts *facts, gint index)
                                target ? ", target " : "", target ? or_unknown(np_report_target_name(target)) : "");
 }
 
-static void append_component(GString *out, const NpReportComponent *c)
+static void append_component(GString *out, const NpReportComponent *c, const char *transport, gboolean detail)
 {
-        const char *name = np_component_info(c->component)->name;
+        const NpComponentInfo *info = np_component_info(c->component);
+        int depth = info->parent == NP_COMPONENT_NONE ? 2 : 4;
+        g_autofree char *name = g_strdup_printf("%*s%s%s", depth, "", info->information ? "(" : "",
+                                                np_component_name(c->component, transport));
 
         if (c->reason) {
-                g_autofree char *first = g_strdup_printf("  %-32s ", name);
-                g_autofree char *text = g_strdup_printf("not visible here (%s)", c->reason);
+                /* What the session did not ask for may well be visible. */
+                gboolean asked = detail || !info->detail;
+                g_autofree char *first = g_strdup_printf("%-34s ", name);
+                g_autofree char *text = g_strdup_printf("%s%s%s%s", asked ? "not visible here (" : "", c->reason, asked ? ")" : "",
+                                                        info->information ? ")" : "");
 
                 append_wrapped(out, first, "      ", text);
                 return;
         }
-        g_string_append_printf(out, "  %-33s%10.2f", name, c->mean_ns / 1e3);
+        g_string_append_printf(out, "%-35s%10.2f", name, c->mean_ns / 1e3);
         if (c->margin_ns > 0)
                 g_string_append_printf(out, " +-%.2f", c->margin_ns / 1e3);
-        g_string_append_c(out, '\n');
+        g_string_append(out, info->information ? ")\n" : "\n");
 }
 
 static void append_group(GString *out, const NpReport *report, const NpReportGroup *group, NpReportTextFlags flags)
@@ -307,7 +313,7 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                 append_bar(out, s->mean_ns, largest_ns);
                 g_string_append_c(out, '\n');
                 for (guint c = 0; flags & NP_REPORT_TEXT_DETAIL && c < s->components->len; c++)
-                        append_component(out, s->components->pdata[c]);
+                        append_component(out, s->components->pdata[c], transport, report->facts->detail);
         }
         g_string_append_printf(out, "largest: %s, %.0f %% of the latency\n", largest_name, whole_percent(largest_share));
 }

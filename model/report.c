@@ -132,6 +132,7 @@ static void target_free(gpointer p)
         g_free(target->version);
         g_free(target->peer);
         g_ptr_array_unref(target->hooks);
+        g_free(target->drive_hidden);
         g_free(target->ended_reason);
         g_free(target);
 }
@@ -145,6 +146,7 @@ static gpointer target_copy(gconstpointer p, gpointer data)
         copy->kernel = g_strdup(target->kernel);
         copy->version = g_strdup(target->version);
         copy->peer = g_strdup(target->peer);
+        copy->drive_hidden = g_strdup(target->drive_hidden);
         copy->ended_reason = g_strdup(target->ended_reason);
         copy->hooks = g_ptr_array_copy(target->hooks, hook_copy, NULL);
         g_ptr_array_set_free_func(copy->hooks, hook_free);
@@ -279,9 +281,9 @@ void np_report_free(NpReport *report)
         g_free(report);
 }
 
-gboolean np_report_path_is_of_group(const NpReport *report, guint path, const NpReportGroup *group)
+gboolean np_report_path_is_of_group(const NpReportFacts *facts, guint path, const NpReportGroup *group)
 {
-        const NpReportPath *p = report->facts->paths->pdata[path];
+        const NpReportPath *p = facts->paths->pdata[path];
 
         return group->path >= 0 ? path == (guint) group->path : g_strcmp0(p->namespace_name, group->namespace_name) == 0;
 }
@@ -293,7 +295,7 @@ const char *np_report_no_target_reason(const NpReport *report, const NpReportGro
         for (guint i = 0; i < report->facts->paths->len; i++) {
                 const NpReportPath *path = report->facts->paths->pdata[i];
 
-                if (!np_report_path_is_of_group(report, i, group))
+                if (!np_report_path_is_of_group(report->facts, i, group))
                         continue;
                 if (path->target >= 0)
                         return NULL;
@@ -305,10 +307,18 @@ const char *np_report_no_target_reason(const NpReport *report, const NpReportGro
 
 const char *np_report_transport(const NpReport *report, const NpReportGroup *group)
 {
-        for (guint i = 0; i < report->facts->paths->len; i++)
-                if (np_report_path_is_of_group(report, i, group))
-                        return ((const NpReportPath *) report->facts->paths->pdata[i])->transport;
-        return NULL;
+        const NpReportPath *first = NULL;
+
+        for (guint i = 0; i < report->facts->paths->len; i++) {
+                const NpReportPath *path = report->facts->paths->pdata[i];
+
+                if (!np_report_path_is_of_group(report->facts, i, group))
+                        continue;
+                if (first && g_strcmp0(first->transport, path->transport) != 0)
+                        return NULL;
+                first = path;
+        }
+        return first ? first->transport : NULL;
 }
 
 const char *np_report_target_name(const NpReportTarget *target)

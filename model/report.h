@@ -77,6 +77,7 @@ typedef struct {
         char *version;                  /* of its ntprof */
         char *peer;                     /* as this machine calls it; NULL: it is this machine itself */
         GPtrArray *hooks;               /* of NpReportHook */
+        char *drive_hidden;             /* why its block layer can't be told from its drive; NULL: it can, as far as it knows */
         char *ended_reason;             /* why it ended before the session did; NULL: it did not */
         guint64 recorded_ns;
         /* filled in by np_analysis_report(): bounds of (target clock - host clock) */
@@ -104,6 +105,7 @@ typedef struct {
         guint32 seed;
         guint32 threshold;                      /* last in force; 0xffffffff = all */
         gboolean threshold_fixed;               /* --sample all or 1/N, not auto */
+        gboolean detail;                        /* what the components of the stages need was recorded, too */
         GPtrArray *paths;                       /* of NpReportPath */
         GPtrArray *targets;                     /* of NpReportTarget */
         GPtrArray *host_hooks;                  /* of NpReportHook */
@@ -117,6 +119,9 @@ NpReportFacts *np_report_facts_new(void);
 NpReportFacts *np_report_facts_copy(const NpReportFacts *facts);
 void np_report_facts_free(NpReportFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReportFacts, np_report_facts_free)
+
+/* Why a component is not known of a session that was not in detail. */
+#define NP_REPORT_NOT_IN_DETAIL "recorded only in detail (session start --detail)"
 
 typedef struct {
         NpComponent component;
@@ -179,13 +184,13 @@ NpReportStage *np_report_stage_new(NpStage stage);
 NpReportGroup *np_report_group_new(const char *op, const char *namespace_name);
 
 /* Whether the group is of that path, or of its namespace. */
-gboolean np_report_path_is_of_group(const NpReport *report, guint path, const NpReportGroup *group);
+gboolean np_report_path_is_of_group(const NpReportFacts *facts, guint path, const NpReportGroup *group);
 
 /* Why no target recorded the group's side, of its path or of the first path of its namespace; NULL when the target of one of its
  * paths did. */
 const char *np_report_no_target_reason(const NpReport *report, const NpReportGroup *group);
 
-/* Of the group's path or of the namespace's first one, NULL when not known. */
+/* Of the group's path or of all paths of its namespace; NULL when not known, or when they have several. */
 const char *np_report_transport(const NpReport *report, const NpReportGroup *group);
 
 /* As this machine calls it, else as it calls itself; NULL when not known. */

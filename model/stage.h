@@ -6,10 +6,9 @@
 #pragma once
 
 #include <glib.h>
-#include <linux/types.h>
 
-#include "../bpf/record.h"
 #include "offset.h"
+#include "record-check.h"
 
 G_BEGIN_DECLS
 
@@ -48,63 +47,61 @@ const NpStageInfo *np_stage_by_id(const char *id);
 /* "host driver (nvme-tcp)"; transport as in sysfs ("tcp", "rdma"), or NULL when not known. */
 char *np_stage_name(NpStage stage, const char *transport);
 
+/* In the order of the report's rows. */
 typedef enum {
         NP_COMPONENT_TAG_WAIT,
         NP_COMPONENT_DISPATCH,
         NP_COMPONENT_BLOCK_COMPLETION,
         NP_COMPONENT_SUBMISSION,
         NP_COMPONENT_R2T,
+        NP_COMPONENT_INVALIDATION,
         NP_COMPONENT_DRIVER_COMPLETION,
         NP_COMPONENT_REQUEST_WAY,
-        NP_COMPONENT_TRANSFER,
-        NP_COMPONENT_RESPONSE_WAY,
-        NP_COMPONENT_HOST_RECEIVE,
+        NP_COMPONENT_REQUEST_WIRE,
         NP_COMPONENT_TARGET_RECEIVE,
-        NP_COMPONENT_WIRE,
+        NP_COMPONENT_TRANSFER,
+        NP_COMPONENT_TRANSFER_WIRE,
+        NP_COMPONENT_TRANSFER_HOST_RECEIVE,
+        NP_COMPONENT_TRANSFER_TARGET_RECEIVE,
+        NP_COMPONENT_RESPONSE_WAY,
+        NP_COMPONENT_RESPONSE_WIRE,
+        NP_COMPONENT_HOST_RECEIVE,
         NP_COMPONENT_TO_STORAGE,
         NP_COMPONENT_RESPONSE,
+        NP_COMPONENT_SEND_COMPLETION,
         NP_COMPONENT_TARGET_BLOCK,
         NP_COMPONENT_DRIVE,
         NP_COMPONENT_COUNT,
+        NP_COMPONENT_NONE = NP_COMPONENT_COUNT,
 } NpComponent;
 
+/* One row a component: the only list of them. */
 typedef struct {
         NpComponent component;
         NpStage stage;
+        NpComponent parent;             /* whose part it is; NP_COMPONENT_NONE: of the stage itself */
         const char *id;                 /* unique within its stage, as in the JSON report */
-        const char *name;               /* "wait for a tag" */
+        const char *name;               /* "wait for a tag": use np_component_name() */
         const char *boundaries;         /* those that delimit it, "H0 H1" */
-        const char *never;              /* why no record tells it, or NULL when records can */
+        const char *transport;          /* the only one that has it, or NULL */
+        gboolean detail;                /* told by sessions in detail only */
         gboolean one_way;               /* between two clocks: known but for a margin */
+        gboolean information;           /* overlaps others, so it is never added */
 } NpComponentInfo;
 
 const NpComponentInfo *np_component_info(NpComponent component);
-
-/* What every time is below, 146 years: differences of two, and sums of a few differences, fit a gint64. */
-#define NP_TIME_MAX (G_GUINT64_CONSTANT(1) << 62)
-
-/* Kind, version and size are those of this version, the threshold is not 0, and no time is NP_TIME_MAX or more: everything
- * else of this library asks for records of which this is true. */
-gboolean np_host_record_valid(const struct np_host_record *host);
-gboolean np_target_record_valid(const struct np_target_record *target);
-
-/* Why a record can't be used; NP_DEFECT_NONE when it can. */
-typedef enum {
-        NP_DEFECT_NONE,
-        NP_DEFECT_CANCELLED,            /* NP_F_CANCELLED */
-        NP_DEFECT_RETRIED,              /* NP_F_RETRIED */
-        NP_DEFECT_BOUNDARY_MISSING,     /* a boundary this kind of command must have is 0 (a program missed it) */
-        NP_DEFECT_OUT_OF_ORDER,         /* boundaries of one machine are not in order, or a sum is longer than what it is a part of */
-        NP_DEFECT_COUNT,
-} NpDefect;
-
-NpDefect np_host_record_defect(const struct np_host_record *host);
-NpDefect np_target_record_defect(const struct np_target_record *target);
+/* NP_COMPONENT_NONE when the stage has none of that id. */
+NpComponent np_component_by_id(NpStage stage, const char *id);
+/* For people; transport as for np_stage_name(). */
+const char *np_component_name(NpComponent component, const char *transport);
 
 /* Stages of one command, ns, signed: the network of a command over loopback can come out slightly below zero. They add
  * up to latency_ns = H8 - H0 exactly. Without target, stage_ns[NP_STAGE_NETWORK] holds network + target as one and the
- * last two are 0. Both records must be without defect. The components that are known of a stage add up to it when all of
- * them are. */
+ * last two are 0. Both records must be without defect.
+ *
+ * Of a joined command with its one-way times the components of a stage add up to it, and the parts of a component to that,
+ * always: what the record does not tell is 0 in one of them, and with the other. Only a component whose bit is set is what it
+ * says. Information is left out of the sums. */
 typedef struct {
         gint64 stage_ns[NP_STAGE_COUNT];
         gint64 latency_ns;

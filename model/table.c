@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "table.h"
 
+/* A component is not told when more of the records do not tell it: what they had of it is in another row. */
+#define UNTOLD_SHARE 0.01
+
 static guint n_stages(const NpTable *table)
 {
         return table->with_target ? NP_STAGE_COUNT : NP_STAGE_NETWORK + 1;
@@ -44,14 +47,14 @@ void np_table_add(NpTable *table, const NpStageTimes *times, double weight)
                 np_histogram_add(table->stage_times[i], MAX(times->stage_ns[i], 0), weight);
         }
 
-        for (guint i = 0; i < NP_COMPONENT_COUNT; i++)
-                if (times->components_known & 1u << i)
-                        table->components[i] += weight * times->component_ns[i];
-                else
+        for (guint i = 0; i < NP_COMPONENT_COUNT; i++) {
+                table->components[i] += weight * times->component_ns[i];
+                if (!(times->components_known & 1u << i))
                         table->without_component[i]++;
+        }
 }
 
-void np_table_merge(NpTable *table, const NpTable *other)
+void np_table_merge(NpTable *table, const NpTable *other, const char *transport)
 {
         table->records += other->records;
         table->weight += other->weight;
@@ -66,8 +69,12 @@ void np_table_merge(NpTable *table, const NpTable *other)
                 np_histogram_merge(table->stage_times[i], other->stage_times[i]);
         }
         for (guint i = 0; i < NP_COMPONENT_COUNT; i++) {
+                const char *only = np_component_info(i)->transport;
+
                 table->components[i] += other->components[i];
-                table->without_component[i] += other->without_component[i];
+                /* What the transport does not have took no time. */
+                if (!only || !transport || g_str_equal(only, transport))
+                        table->without_component[i] += other->without_component[i];
         }
 }
 
@@ -82,36 +89,79 @@ static const NpReportHook *merged_hook(const GPtrArray *hooks, const char *const
         return NULL;
 }
 
-static NpReportComponent *component_of(const NpTable *table, const NpReportFacts *facts, NpComponent component)
+static const NpReportHook *find_merged(const NpReportFacts *facts, const NpComponentInfo *info)
 {
-        const NpComponentInfo *info = np_component_info(component);
         g_auto(GStrv) boundaries = g_strsplit(info->boundaries, " ", -1);
         const NpReportHook *merged = merged_hook(facts->host_hooks, (const char *const *) boundaries);
-        g_autofree char *reason = NULL;
-        NpReportComponent *c;
 
         for (guint i = 0; !merged && i < facts->targets->len; i++) {
                 const NpReportTarget *target = facts->targets->pdata[i];
 
                 merged = merged_hook(target->hooks, (const char *const *) boundaries);
         }
+        return merged;
+}
 
-        if (info->never)
-                reason = g_strdup(info->never);
-        else if (merged)
-                reason = g_strdup_printf("this kernel has no hook for %s: %s", merged->boundary,
-                                         merged->symbol ? merged->symbol : "not known why");
-        else if (table->without_component[component] > 0)
-                reason = g_strdup_printf("not told by %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " records",
-                                         table->without_component[component], table->records);
+static const char *drive_hidden(const NpReportFacts *facts)
+{
+        for (guint i = 0; i < facts->targets->len; i++) {
+                const NpReportTarget *target = facts->targets->pdata[i];
 
-        c = np_report_component_new(component, table->components[component] / table->weight, reason);
+                if (target->drive_hidden)
+                        return target->drive_hidden;
+        }
+        return NULL;
+}
+
+/* NULL when the component is known. */
+static char *reason_of(const NpTable *table, const NpReportFacts *facts, const NpComponentInfo *info)
+{
+        guint64 without = table->without_component[info->component];
+        const NpReportHook *merged = find_merged(facts, info);
+        const char *hidden = info->stage == NP_STAGE_STORAGE ? drive_hidden(facts) : NULL;
+
+        if (merged)
+                return g_strdup_printf("this kernel has no hook for %s: %s", merged->boundary,
+                                       merged->symbol ? merged->symbol : "not known why");
+        if (without <= UNTOLD_SHARE * table->records)
+                return NULL;
+        if (info->detail && !facts->detail)
+                return g_strdup(NP_REPORT_NOT_IN_DETAIL);
+        if (hidden)
+                return g_strdup(hidden);
+        return g_strdup_printf("%s of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands",
+                               info->stage == NP_STAGE_NETWORK ? "arrival not seen" : "not told", without, table->records);
+}
+
+static NpReportComponent *component_of(const NpTable *table, const NpReportFacts *facts, const NpComponentInfo *info)
+{
+        g_autofree char *reason = reason_of(table, facts, info);
+        NpReportComponent *c = np_report_component_new(info->component, table->components[info->component] / table->weight, reason);
+
         if (info->one_way && !reason)
                 c->margin_ns = table->margin / table->weight;
         return c;
 }
 
-static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts, guint i, double rate_per_s)
+/* With paths of several transports all rows are there. */
+static gboolean has_component(const NpReportFacts *facts, const NpReportGroup *group, const NpComponentInfo *info)
+{
+        gboolean any = FALSE;
+
+        for (guint i = 0; info->transport && i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+
+                if (!np_report_path_is_of_group(facts, i, group))
+                        continue;
+                if (!path->transport || g_str_equal(path->transport, info->transport))
+                        return TRUE;
+                any = TRUE;
+        }
+        return !any;
+}
+
+static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts, guint i, double rate_per_s,
+                               const NpReportGroup *group)
 {
         NpReportStage *s = np_report_stage_new(!table->with_target && i == NP_STAGE_NETWORK ? NP_STAGE_NETWORK_TARGET : i);
 
@@ -121,8 +171,8 @@ static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts,
         s->share = table->latency > 0 ? table->stages[i] / table->latency : 0;
         s->avg_qd = rate_per_s * s->mean_ns / 1e9;
         for (guint c = 0; c < NP_COMPONENT_COUNT; c++)
-                if (np_component_info(c)->stage == s->stage)
-                        g_ptr_array_add(s->components, component_of(table, facts, c));
+                if (np_component_info(c)->stage == s->stage && has_component(facts, group, np_component_info(c)))
+                        g_ptr_array_add(s->components, component_of(table, facts, np_component_info(c)));
         return s;
 }
 
@@ -142,7 +192,7 @@ void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, doubl
         group->max_ns = np_histogram_quantile(table->latencies, 1);
 
         for (guint i = 0; i < n_stages(table); i++) {
-                NpReportStage *s = stage_of(table, facts, i, rate_per_s);
+                NpReportStage *s = stage_of(table, facts, i, rate_per_s, group);
 
                 g_ptr_array_add(group->stages, s);
                 if (i == 0 || s->mean_ns > largest) {

@@ -85,10 +85,42 @@ static void fetch(TestCommand *c, guint rounds)
                 c->target.t[i] += c->target.fetch_ns - 50;
 }
 
+static void rdma(TestCommand *c, gboolean fetched)
+{
+        /* handed back 120 after the response: of the 300 */
+        c->host.released = c->host.h[NP_H6] + 120;
+        if (!fetched)
+                return;
+
+        c->target.header.flags |= NP_F_RDMA_READ;
+        c->target.t[NP_T2] = c->target.t[NP_T1] + 300;
+        c->target.t[NP_T3] = c->target.t[NP_T2] + 4000;
+        c->target.fetch_ns = 4000;
+        for (guint i = NP_T4; i <= NP_T9; i++)
+                c->target.t[i] += c->target.fetch_ns - 50;
+}
+
+void test_detail(TestCommand *c)
+{
+        c->host.ha = c->host.h[NP_H6] - 2000;
+        c->host.receive_r2t_ns = 200 * c->host.r2t_rounds;
+        if (c->host.r2t_rounds > 0)
+                c->host.header.flags |= NP_F_DATA_ARRIVAL;
+
+        c->target.ta = c->target.t[NP_T1] - 1500;
+        if (c->host.released)
+                c->target.ts = c->target.t[NP_T9] + 900;
+        if (c->target.fetch_ns == 0)
+                return;
+        c->target.header.flags |= NP_F_DATA_ARRIVAL;
+        c->target.receive_data_ns = c->target.header.flags & NP_F_IN_CAPSULE ? 100 :
+                                    c->target.header.flags & NP_F_RDMA_READ ? 250 : 300 * c->host.r2t_rounds;
+}
+
 void test_command(TestCommand *c, TestKind kind, guint64 start_ns)
 {
-        static const guint8 opcodes[] = { 0x02, 0x01, 0x01, 0x01, 0x00, 0x02 };
-        static const guint16 nlbs[] = { 7, 7, 127, 2047, 0, 7 };
+        static const guint8 opcodes[] = { 0x02, 0x01, 0x01, 0x01, 0x00, 0x02, 0x02, 0x01 };
+        static const guint16 nlbs[] = { 7, 7, 127, 2047, 0, 7, 7, 127 };
 
         test_headers(c, opcodes[kind], 4096, nlbs[kind], G_MAXUINT32);
         host_times(c, start_ns);
@@ -113,6 +145,10 @@ void test_command(TestCommand *c, TestKind kind, guint64 start_ns)
                 c->target.header.flags |= NP_F_INIT_FAILED;
                 for (guint i = NP_T4; i <= NP_T7; i++)
                         c->target.t[i] = 0;
+                break;
+        case TEST_RDMA_READ:
+        case TEST_RDMA_FETCHED:
+                rdma(c, kind == TEST_RDMA_FETCHED);
                 break;
         default:
                 break;

@@ -18,6 +18,8 @@ typedef enum {
         TEST_WRITE_ROUNDS,              /* three R2Ts */
         TEST_FLUSH,
         TEST_REFUSED,                   /* by the target, before storage */
+        TEST_RDMA_READ,
+        TEST_RDMA_FETCHED,              /* a write whose data the target fetches by RDMA READ */
         TEST_KIND_COUNT,
 } TestKind;
 
@@ -26,6 +28,10 @@ typedef enum {
 
 /* A command submitted at start_ns, with the same durations every time (see records.c), all sampled, qid 1, nsid 1, cid 7. */
 void test_command(TestCommand *c, TestKind kind, guint64 start_ns);
+
+/* What only a session in detail records: the response was at the host for 2000, the command at the target for 1500, data in the
+ * capsule 100 after that, the R2Ts for 200 and their data for 300 each, those of an RDMA READ for 250. */
+void test_detail(TestCommand *c);
 
 /* Headers of records whose times the caller fills in. */
 void test_headers(TestCommand *c, guint8 opcode, guint64 slba, guint16 nlb, guint32 threshold);

@@ -115,6 +115,16 @@ static void add_one_way(NpReportStage *stage, NpComponent component, double mean
         g_ptr_array_add(stage->components, c);
 }
 
+static void add_component(NpReportStage *stage, NpComponent component, double mean_ns)
+{
+        g_ptr_array_add(stage->components, np_report_component_new(component, mean_ns, NULL));
+}
+
+static void add_absent(NpReportStage *stage, NpComponent component, const char *reason)
+{
+        g_ptr_array_add(stage->components, np_report_component_new(component, 0, reason));
+}
+
 static void set_latency(NpReportGroup *group, double mean_ns, guint64 p50_ns, guint64 p99_ns, guint64 p999_ns, guint64 max_ns)
 {
         group->mean_ns = mean_ns;
@@ -136,6 +146,8 @@ static NpReport *make_joined(void)
         add_hook(facts->host_hooks, "H2", "tp_btf", "nvme_setup_cmd");
         add_hook(target_hooks(facts), "T1", "tp_btf", "nvmet_req_init");
         set_offset(facts, G_GINT64_CONSTANT(17999000012300), G_GINT64_CONSTANT(17999000012345));
+        facts->detail = TRUE;
+        ((NpReportTarget *) facts->targets->pdata[0])->drive_hidden = g_strdup("the namespace is a file");
         report = np_report_new(facts);
 
         group = add_group(report, "read", 4096, 13300, 3066);
@@ -144,18 +156,30 @@ static NpReport *make_joined(void)
         group->tag_wait_ns = 40;
         set_latency(group, 72770, 69540, 80300, 81830, 95004);
         stage = add_stage(group, NP_STAGE_HOST_BLOCK, 490);
-        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_TAG_WAIT, 40, NULL));
-        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_DISPATCH, 250.5, NULL));
-        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_BLOCK_COMPLETION, 199.5, NULL));
-        add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
+        add_component(stage, NP_COMPONENT_TAG_WAIT, 40);
+        add_component(stage, NP_COMPONENT_DISPATCH, 250.5);
+        add_component(stage, NP_COMPONENT_BLOCK_COMPLETION, 199.5);
+        stage = add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
+        add_component(stage, NP_COMPONENT_SUBMISSION, 700);
+        add_component(stage, NP_COMPONENT_INVALIDATION, 310);
+        add_component(stage, NP_COMPONENT_DRIVER_COMPLETION, 250);
         stage = add_stage(group, NP_STAGE_NETWORK, 10030);
         add_one_way(stage, NP_COMPONENT_REQUEST_WAY, 3400, 122.5);
-        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_TRANSFER, 0, NULL));
+        add_one_way(stage, NP_COMPONENT_REQUEST_WIRE, 2150, 122.5);
+        add_component(stage, NP_COMPONENT_TARGET_RECEIVE, 1250);
+        add_component(stage, NP_COMPONENT_TRANSFER, 0);
+        add_component(stage, NP_COMPONENT_TRANSFER_WIRE, 0);
+        add_component(stage, NP_COMPONENT_TRANSFER_TARGET_RECEIVE, 0);
         add_one_way(stage, NP_COMPONENT_RESPONSE_WAY, 6630, 122.5);
-        g_ptr_array_add(stage->components, np_report_component_new(NP_COMPONENT_WIRE, 0, "not recorded: it takes the time at "
-                                                                   "which bytes arrive at the socket"));
-        add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
-        add_stage(group, NP_STAGE_STORAGE, 59970);
+        add_absent(stage, NP_COMPONENT_RESPONSE_WIRE, "this kernel has no hook for HA: ib_cq_completion_softirq is inlined");
+        add_absent(stage, NP_COMPONENT_HOST_RECEIVE, "this kernel has no hook for HA: ib_cq_completion_softirq is inlined");
+        stage = add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
+        add_component(stage, NP_COMPONENT_TO_STORAGE, 610);
+        add_component(stage, NP_COMPONENT_RESPONSE, 410);
+        add_component(stage, NP_COMPONENT_SEND_COMPLETION, 4180);
+        stage = add_stage(group, NP_STAGE_STORAGE, 59970);
+        add_absent(stage, NP_COMPONENT_TARGET_BLOCK, "the namespace is a file");
+        add_absent(stage, NP_COMPONENT_DRIVE, "the namespace is a file");
         group->largest = NP_STAGE_STORAGE;
         report->qd_from_stages = 0.97;
         return report;
@@ -242,13 +266,17 @@ static NpReport *make_mixed(void)
 
 static void fill_joined(NpReportGroup *group, double network_ns)
 {
+        NpReportStage *stage;
+
         group->with_target = TRUE;
         set_latency(group, 62740 + network_ns, 69540, 80300, 81830, 95004);
         add_stage(group, NP_STAGE_HOST_BLOCK, 490);
         add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
         add_stage(group, NP_STAGE_NETWORK, network_ns);
         add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
-        add_stage(group, NP_STAGE_STORAGE, 59970);
+        stage = add_stage(group, NP_STAGE_STORAGE, 59970);
+        add_absent(stage, NP_COMPONENT_TARGET_BLOCK, NP_REPORT_NOT_IN_DETAIL);
+        add_absent(stage, NP_COMPONENT_DRIVE, NP_REPORT_NOT_IN_DETAIL);
         group->largest = NP_STAGE_STORAGE;
 }
 

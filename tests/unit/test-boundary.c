@@ -3,11 +3,11 @@
 
 static void test_table(void)
 {
-        static const char *const apart[] = { "HA", "TA", "TS", NULL };
+        static const char *const apart[] = { "HA", "HR", "TA", "TS", NULL };
         gsize n;
         const NpBoundaryInfo *table = np_boundaries(&n);
 
-        g_assert_cmpuint(n, ==, NP_H_COUNT + NP_T_COUNT - NP_T1 + 3);
+        g_assert_cmpuint(n, ==, NP_H_COUNT + NP_T_COUNT - NP_T1 + 4);
         for (gsize i = 0; i < n; i++) {
                 g_autofree char *id = g_strdup_printf("%c%u", table[i].side == NP_SIDE_HOST ? 'H' : 'T', table[i].index);
 

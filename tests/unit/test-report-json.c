@@ -118,7 +118,7 @@ static const Bad bad[] = {
         { "\"stages\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages: missing" },
         { "\"share\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[0].share: missing" },
         { "\"components\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[0].components: missing" },
-        { "\"mean_ns_reason\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].components[3].mean_ns_reason: missing" },
+        { "\"mean_ns_reason\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].components[7].mean_ns_reason: missing" },
         { "\"largest\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].largest: missing" },
         { "\"warnings\"", "\"x\"", NP_REPORT_ERROR_INVALID, "warnings: missing" },
 
@@ -165,6 +165,16 @@ static const Bad bad[] = {
 
         { "\"margin_ns\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups[0].stages[2].components[0].margin_ns: missing" },
         { "\"margin_ns\" : 122.5", "\"margin_ns\" : -1.0", NP_REPORT_ERROR_INVALID, "components[0].margin_ns: must be from 0" },
+        { "\"part_of\" : \"request\"", "\"part_of\" : \"transfer\"", NP_REPORT_ERROR_INVALID,
+          "groups[0].stages[2].components[1].part_of: request_wire is no part of that" },
+        { "\"part_of\" : \"request\"", "\"part_of\" : 1", NP_REPORT_ERROR_INVALID, "components[1].part_of: must be a string" },
+        { "\"id\" : \"to_storage\"", "\"id\" : \"response\"", NP_REPORT_ERROR_INVALID,
+          "groups[0].stages[3].components[1].id: response is there twice" },
+        { "\"information\" : true", "\"information\" : false", NP_REPORT_ERROR_INVALID,
+          "groups[0].stages[3].components[2].information: send_completion is not one of those that add up" },
+        { "\"detail\" : true", "\"detail\" : 1", NP_REPORT_ERROR_INVALID, "session.detail: must be true or false" },
+        { "\"drive_hidden\" : \"the namespace is a file\"", "\"drive_hidden\" : 1", NP_REPORT_ERROR_INVALID,
+          "targets[0].drive_hidden: must be a string" },
         { "\"groups_by_path\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups_by_path: missing" },
 
         /* what would steer a terminal */
