@@ -63,14 +63,22 @@ struct gendisk {
 struct block_device {
         struct gendisk *bd_disk;
 };
+struct bvec_iter {
+        unsigned int bi_size;
+};
 struct bio {
+        struct bio *bi_next;            /* merged into the same request */
         struct block_device *bi_bdev;
+        unsigned short bi_flags;
+        struct bvec_iter bi_iter;
         void *bi_private;
 };
 struct request_queue {
         struct gendisk *disk;           /* since 5.17; NULL for an admin queue */
 };
+struct blk_flush_queue;
 struct blk_mq_hw_ctx {
+        struct blk_flush_queue *fq;
         void *driver_data;              /* struct nvme_tcp_queue, set by nvme_tcp_init_hctx() */
         unsigned int queue_num;
 };
@@ -78,6 +86,8 @@ struct request {
         struct request_queue *q;
         struct blk_mq_hw_ctx *mq_hctx;
         __u32 cmd_flags;
+        unsigned int __data_len;
+        struct list_head queuelist;     /* with the flush it waits for, since 6.6 */
         struct bio *bio;
         __u64 start_time_ns;            /* when the request was allocated; 0 with iostats off */
 };
@@ -86,6 +96,18 @@ struct request {
 struct task_struct {
         struct task_struct *group_leader;
         char comm[16];
+};
+struct request___flush_list {           /* before 6.6 */
+        struct {
+                struct list_head list;
+        } flush;
+};
+
+/* block/blk.h */
+struct blk_flush_queue {
+        unsigned int flush_running_idx : 1;
+        struct list_head flush_queue[2];
+        struct request *flush_rq;
 };
 
 /* include/linux/nvme.h: the submission queue entry. slba of a read or write is cdw10 and cdw11. */

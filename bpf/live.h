@@ -88,9 +88,9 @@ static __always_inline void count(enum np_counter which)
 
 /* Counts one command of a kind. The programs that call this can't interrupt themselves on a CPU (the kernel skips a
  * program that is already running there), so a plain increment is enough. */
-static __always_inline void count_command(struct np_cpu *cpu, __u32 filter_index, __u8 opcode, __u16 nlb)
+static __always_inline void count_command(struct np_cpu *cpu, __u32 filter_index, __u8 opcode, __u16 nlb, bool fua)
 {
-        __u64 key = NP_KIND_KEY(filter_index, opcode, nlb);
+        __u64 key = NP_KIND_KEY(filter_index, opcode, nlb) | (fua ? NP_KIND_FUA : 0);
         __u32 start = (opcode * 7 + nlb + filter_index * 17) % NP_KIND_SLOTS;
 
         cpu->counter[NP_C_COMMANDS]++;
@@ -136,6 +136,14 @@ static __always_inline void read_identity(struct np_identity *id, struct nvme_co
         id->nsid = cmd->common.nsid;
         id->slba = (__u64)cmd->common.cdw11 << 32 | cmd->common.cdw10;
         id->nlb = (__u16)cmd->common.cdw12;
+}
+
+#define OPCODE_WRITE 0x01
+#define CDW12_FUA (1U << 30)
+
+static __always_inline bool is_fua_write(struct nvme_command *cmd)
+{
+        return cmd->common.opcode == OPCODE_WRITE && cmd->common.cdw12 & CDW12_FUA;
 }
 
 #endif

@@ -6,9 +6,10 @@
 #define NTPROF_HOST_BLOCK_H
 
 /* H0 of the bios on their way to H2, in slots picked by bits of the pointer. A bio whose slot was taken by another before
- * its request reached H2 has no H0: the record says so and H1 stands in. H2 empties the slot, so that memory reused by
- * a bio that is not seen here (a split one) doesn't find an old time. */
+ * its request reached H2 has no H0: the record says so and H1 stands in. H2 marks the slot as passed, so that memory reused
+ * by a bio that is not seen here doesn't find an old time; only what was split off the bio may still look. */
 #define BIO_SLOT_BITS 14
+#define BIO_PASSED (1ULL << 63) /* in bio_slot.ns */
 struct bio_slot {
         __u64 bio;
         __u64 ns;
@@ -21,23 +22,72 @@ static __always_inline struct bio_slot *bio_slot(__u64 bio)
         return &bio_slots[pointer_slot(bio, BIO_SLOT_BITS)];
 }
 
-/* Returns when the bio was submitted to the namespace's device, and by which process; 0 when that was not seen. */
-static __always_inline __u64 bio_submitted(__u64 bio, __u32 *ret_tgid)
-{
-        struct bio_slot *slot = bio_slot(bio);
-        __u64 ns;
+#define BIO_CLONED_BIT (1 << 1) /* enum in include/linux/blk_types.h: BIO_CLONED, the same since 4.x */
+#define BIO_CHAIN_MAX 4
 
-        *ret_tgid = 0;
-        if (!bio || slot->bio != bio)
-                return 0;
-        ns = slot->ns;
-        *ret_tgid = slot->tgid;
-        slot->bio = 0;
-        return ns;
+/* Where a command comes from, 0 where not known. */
+struct origin {
+        __u64 submitted;        /* H0 */
+        __u64 allocated;        /* H1 */
+        __u32 tgid;             /* of the process that submitted the bio */
+};
+
+/* What the block layer splits off a bio is a bio of its own, never submitted to the device, whose bi_private is the bio it was
+ * split off (bio_split(), bio_chain()); the rest remains the old bio. The one they all come from counts. */
+static __always_inline void split_submitted(struct bio *piece, struct origin *origin)
+{
+        __u64 owner = (__u64)piece->bi_private;
+
+        for (__u32 i = 0; i < BIO_CHAIN_MAX && owner; i++) {
+                struct bio *bio = (struct bio *)owner;
+                struct bio_slot *slot = bio_slot(owner);
+                __u16 flags = 0;
+
+                if (slot->bio == owner) {
+                        origin->submitted = slot->ns & ~BIO_PASSED;
+                        origin->tgid = slot->tgid;
+                }
+                if (bpf_core_read(&flags, sizeof(flags), &bio->bi_flags) < 0 || !(flags & BIO_CLONED_BIT) ||
+                    bpf_core_read(&owner, sizeof(owner), &bio->bi_private) < 0)
+                        break;
+        }
 }
 
-/* H0: submit_bio_noacct_nocheck(). With native multipath the event comes again for the path device (bio_set_dev() in
- * nvme_ns_head_submit_bio() clears nothing that prevents it); only the device applications open counts. */
+/* Of a bio that reached H2: when it was submitted to the namespace's device, and by whom. */
+static __always_inline void bio_submitted(struct bio *bio, struct origin *origin)
+{
+        struct bio_slot *slot;
+
+        if (bio->bi_flags & BIO_CLONED_BIT)
+                split_submitted(bio, origin);
+        slot = bio_slot((__u64)bio);
+        if (slot->bio != (__u64)bio || slot->ns & BIO_PASSED)
+                return;
+        if (!origin->submitted) {
+                origin->submitted = slot->ns;
+                origin->tgid = slot->tgid;
+        }
+        slot->ns |= BIO_PASSED;
+}
+
+#define MERGED_MAX 64
+
+/* The other bios that were merged into a request: the first one's H0 counts, but all have reached H2. */
+static __always_inline void merged_pass(struct bio *bio)
+{
+        for (__u32 i = 0; i < MERGED_MAX; i++) {
+                struct bio_slot *slot;
+
+                bio = bio->bi_next;
+                if (!bio)
+                        return;
+                slot = bio_slot((__u64)bio);
+                if (slot->bio == (__u64)bio)
+                        slot->ns |= BIO_PASSED;
+        }
+}
+
+/* H0: submit_bio_noacct_nocheck(), once a bio: for the device applications open, not again for a path's. */
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(block_bio_queue, struct bio *bio)
 {

@@ -3,6 +3,7 @@
  * The host's programs: one record a sampled command, from the bio's submission to the request's end.
  *
  *   block.h        H0 H1 H6 H8: the block layer, the same for every transport
+ *   flush.h        H0 H1 of flushes
  *   nvme.h         H2 H7: nvme-core; chooses what is sampled
  *   tcp.h          H3 H4 H5: nvme-tcp
  *   tcp-receive.h  HA: nvme-tcp, in detail
@@ -25,5 +26,6 @@ char LICENSE[] SEC("license") = "GPL";
 #include "process.h"
 #include "tcp-receive.h"
 #include "block.h"
+#include "flush.h"
 #include "nvme.h"
 #include "tcp.h"

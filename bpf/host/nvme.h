@@ -5,8 +5,9 @@
 #ifndef NTPROF_HOST_NVME_H
 #define NTPROF_HOST_NVME_H
 
-/* include/linux/blk_types.h: REQ_OP_DRV_IN and REQ_OP_DRV_OUT, the low 8 bits of cmd_flags */
+/* include/linux/blk_types.h: REQ_OP_*, the low 8 bits of cmd_flags */
 #define REQ_OP_MASK 0xff
+#define REQ_OP_FLUSH 2
 #define REQ_OP_DRV_IN 34
 #define REQ_OP_DRV_OUT 35
 
@@ -42,8 +43,8 @@ static __always_inline void forget_previous(struct request *rq, bool retry)
         command_forget((__u64)rq, command);
 }
 
-/* A chosen command: reads H1 from the request, and fills the record. */
-static __always_inline void sample(struct request *rq, const struct np_record_header *header, __u64 submitted, __u32 tgid,
+/* A chosen command: fills the record. */
+static __always_inline void sample(struct request *rq, const struct np_record_header *header, const struct origin *origin,
                                    struct np_cpu *cpu)
 {
         struct nvme_request *nvme_request = request_pdu(rq);
@@ -61,12 +62,11 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
                 forget_previous(rq, retries != 0);
 
         fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
-        record->h[NP_H0] = submitted;
-        if (bpf_core_field_exists(rq->start_time_ns))
-                record->h[NP_H1] = rq->start_time_ns;
+        record->h[NP_H0] = origin->submitted;
+        record->h[NP_H1] = origin->allocated;
         record->h[NP_H2] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
-        record_process(record, tgid);
+        record_process(record, origin->tgid);
         if (retries)
                 record->header.flags |= NP_F_RETRIED;
         if (!record->h[NP_H1])
@@ -97,8 +97,9 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
 {
         struct np_record_header header = {};
         struct np_cpu *cpu;
-        __u64 submitted;
-        __u32 index, op, tgid;
+        struct origin origin = {};
+        __u32 index, op;
+        bool fua;
 
         if (!rq || !cmd || !recording)
                 return 0;
@@ -121,11 +122,22 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         header.filter = index;
         header.hash = np_sample_hash(&header.id, host_filters[index].seed);
         header.threshold = threshold;
-        count_command(cpu, index, header.id.opcode, header.id.nlb);
-        submitted = bio_submitted((__u64)rq->bio, &tgid);
+        fua = is_fua_write(cmd);
+        if (fua)
+                header.flags |= NP_F_FUA;
+        count_command(cpu, index, header.id.opcode, header.id.nlb, fua);
+        if (op == REQ_OP_FLUSH) {
+                flush_waited(rq, &origin);
+        } else if (rq->bio) {
+                bio_submitted(rq->bio, &origin);
+                if (rq->bio->bi_next)
+                        merged_pass(rq->bio);
+        }
+        if (!origin.allocated && bpf_core_field_exists(rq->start_time_ns))
+                origin.allocated = rq->start_time_ns;
 
         if (chosen(header.hash, header.threshold))
-                sample(rq, &header, submitted, tgid, cpu);
+                sample(rq, &header, &origin, cpu);
         else if (maybe_live((__u64)rq))
                 forget_previous(rq, false);
         return 0;

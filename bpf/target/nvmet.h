@@ -172,6 +172,8 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
                 return 0;
         cpu->counter[NP_C_COMMANDS]++;
 
+        if (is_fua_write(cmd))
+                header.flags |= NP_F_FUA;
         header.filter = index;
         header.hash = np_sample_hash(&header.id, target_filters[index].seed);
         header.threshold = threshold;
