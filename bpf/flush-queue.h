@@ -5,6 +5,10 @@
 #ifndef NTPROF_FLUSH_QUEUE_H
 #define NTPROF_FLUSH_QUEUE_H
 
+/* include/linux/blk_types.h: the low 8 bits of cmd_flags */
+#define REQ_OP_MASK 0xff
+#define REQ_OP_FLUSH 2
+
 static __always_inline struct request *flush_served(struct list_head *at, struct list_head *end)
 {
         struct request___flush_list *old = NULL;

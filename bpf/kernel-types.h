@@ -89,6 +89,7 @@ struct request {
         unsigned int __data_len;
         struct list_head queuelist;     /* with the flush it waits for, since 6.6 */
         struct bio *bio;
+        void *end_io_data;
         __u64 start_time_ns;            /* when the request was allocated; 0 with iostats off */
 };
 
@@ -164,11 +165,17 @@ struct nvmet_ctrl {
 struct nvmet_sq {
         struct nvmet_ctrl *ctrl;
         __u16 qid;
+        bool sqhd_disabled;
+};
+struct nvmet_ns {
+        __u32 blksize_shift;
 };
 struct nvmet_req {
         struct nvme_command *cmd;
         struct nvme_completion *cqe;
         struct nvmet_sq *sq;
+        struct nvmet_ns *ns;
+        size_t transfer_len;
 };
 
 /* drivers/nvme/target/tcp.c */
@@ -183,9 +190,12 @@ enum nvmet_tcp_send_state {
 struct nvmet_tcp_cmd {
         struct nvmet_tcp_queue *queue;
         struct nvmet_req req;
+        __u32 wbytes_done;
         enum nvmet_tcp_send_state state;
 };
 struct nvmet_tcp_queue {
+        struct nvmet_sq nvme_sq;
+        bool data_digest;
         struct nvmet_tcp_cmd *snd_cmd;
 };
 

@@ -5,9 +5,7 @@
 #ifndef NTPROF_HOST_NVME_H
 #define NTPROF_HOST_NVME_H
 
-/* include/linux/blk_types.h: REQ_OP_*, the low 8 bits of cmd_flags */
-#define REQ_OP_MASK 0xff
-#define REQ_OP_FLUSH 2
+/* as REQ_OP_FLUSH (flush-queue.h) */
 #define REQ_OP_DRV_IN 34
 #define REQ_OP_DRV_OUT 35
 

@@ -12,7 +12,11 @@ struct target_command {
         __u32 needs_r2t;        /* a write whose data is not in the capsule and not here yet */
         __u32 at_storage;       /* counted in `at_storage` */
         __u32 issues_bio;       /* T7 is its bio's */
+        __u64 bytes;            /* that the drive is to move, BYTES_UNKNOWN for commands that name ranges */
+        __u64 bytes_issued, bytes_completed;    /* that the drive was seen to move */
 };
+
+#define BYTES_UNKNOWN (~0ULL)
 
 /* Sampled commands between T4 and T8: 0 lets the drive's hooks leave at once. */
 static __s64 at_storage;

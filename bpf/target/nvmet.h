@@ -187,8 +187,25 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
         return 0;
 }
 
+/* NVMe Base and NVM Command Set Specifications: opcodes whose length is nlb */
+#define OPCODE_READ 0x02
+#define OPCODE_WRITE_ZEROES 0x08
+#define OPCODE_FLUSH 0x00
+
+static __always_inline bool is_read_or_write(__u8 opcode)
+{
+        return opcode == OPCODE_READ || opcode == OPCODE_WRITE;
+}
+
+static __always_inline __u64 drive_bytes(const struct np_identity *id, struct nvmet_req *req)
+{
+        if (is_read_or_write(id->opcode) || id->opcode == OPCODE_WRITE_ZEROES)
+                return (__u64)(id->nlb + 1) << (req->ns->blksize_shift & 31);
+        return id->opcode == OPCODE_FLUSH ? 0 : BYTES_UNKNOWN;
+}
+
 /* T4: all data is here, the command goes to storage. What was waited for since T2 was the transfer of the data. */
-static __always_inline int to_storage(struct nvmet_req *req, bool issues_bio)
+static __always_inline int to_storage(struct nvmet_req *req, bool block_device)
 {
         struct target_command *command = command_get((__u64)req);
         struct np_target_record *record;
@@ -198,7 +215,9 @@ static __always_inline int to_storage(struct nvmet_req *req, bool issues_bio)
         record = &command->record;
         record->t[NP_T4] = bpf_ktime_get_ns();
         command->needs_r2t = 0;
-        command->issues_bio = issues_bio;
+        /* Others may find that there is nothing to do. */
+        command->issues_bio = block_device && is_read_or_write(record->header.id.opcode);
+        command->bytes = block_device ? drive_bytes(&record->header.id, req) : BYTES_UNKNOWN;
         command_to_storage(command);
         if (record->t[NP_T2]) {
                 record->fetch_ns += record->t[NP_T4] - record->t[NP_T2];
@@ -208,32 +227,78 @@ static __always_inline int to_storage(struct nvmet_req *req, bool issues_bio)
         return 0;
 }
 
-#define TO_STORAGE(function, issues_bio)                        \
+#define TO_STORAGE(function, block_device)                      \
         SEC("fentry/" #function)                                \
         int BPF_PROG(function, struct nvmet_req *req)           \
         {                                                       \
-                return to_storage(req, issues_bio);             \
+                return to_storage(req, block_device);           \
         }
 
 TO_STORAGE(nvmet_bdev_execute_rw, true)
-/* These may find that there is nothing to do. */
-TO_STORAGE(nvmet_bdev_execute_flush, false)
-TO_STORAGE(nvmet_bdev_execute_dsm, false)
-TO_STORAGE(nvmet_bdev_execute_write_zeroes, false)
+TO_STORAGE(nvmet_bdev_execute_flush, true)
+TO_STORAGE(nvmet_bdev_execute_dsm, true)
+TO_STORAGE(nvmet_bdev_execute_write_zeroes, true)
+TO_STORAGE(nvmet_bdev_execute_zone_append, false)
+TO_STORAGE(nvmet_bdev_execute_zone_mgmt_send, false)
+TO_STORAGE(nvmet_bdev_execute_zone_mgmt_recv, false)
 TO_STORAGE(nvmet_file_execute_rw, false)
 TO_STORAGE(nvmet_file_execute_flush, false)
 TO_STORAGE(nvmet_file_execute_dsm, false)
 TO_STORAGE(nvmet_file_execute_write_zeroes, false)
+TO_STORAGE(nvmet_passthru_execute_cmd, false)
 
-/* T7: storage is done. Commands that issue no bio of nvmet's end at T8 (tcp.h). */
+/* Whether every piece of the command was seen to go to the drive and to come back: else T5 can be too late, or T6 too early. */
+static __always_inline bool drive_seen(const struct target_command *command)
+{
+        return command->record.t[NP_T5] && command->record.t[NP_T6] >= command->record.t[NP_T5] &&
+                command->bytes_issued >= command->bytes && command->bytes_completed == command->bytes;
+}
+
+static __always_inline int from_storage(__u64 req)
+{
+        struct target_command *command = command_get(req);
+        struct np_target_record *record;
+
+        if (!command)
+                return 0;
+        record = &command->record;
+        if (!record->t[NP_T7])
+                record->t[NP_T7] = bpf_ktime_get_ns();
+        if (!drive_seen(command))
+                record->t[NP_T5] = record->t[NP_T6] = 0;
+        return 0;
+}
+
+/* T7: storage is done. Commands that end without a bio of nvmet's do so at T8 (storage_answered()). */
 SEC("fentry/nvmet_bio_done")
 int BPF_PROG(nvmet_bio_done, struct bio *bio)
 {
-        struct target_command *command = command_get((__u64)bio->bi_private);
+        return from_storage((__u64)bio->bi_private);
+}
 
-        if (command && !command->record.t[NP_T7])
-                command->record.t[NP_T7] = bpf_ktime_get_ns();
-        return 0;
+SEC("fentry/nvmet_passthru_req_done")
+int BPF_PROG(nvmet_passthru_req_done, struct request *rq)
+{
+        return from_storage((__u64)rq->end_io_data);
+}
+
+/* T8, for every transport: the response is queued. What T7 is where storage has no such event, and what was refused. */
+static __always_inline void storage_answered(struct target_command *command, __u16 status, __u64 now)
+{
+        struct np_target_record *record = &command->record;
+
+        command_back(command);
+        record->t[NP_T8] = now;
+        record->header.status = status;
+        if (record->t[NP_T4]) {
+                /* A bio's T7 that is missing was missed, unless the command was refused before it became one. */
+                if (!record->t[NP_T7] && (!command->issues_bio || status)) {
+                        record->t[NP_T7] = now;
+                        record->t[NP_T5] = record->t[NP_T6] = 0;
+                }
+        } else if (status) {
+                record->header.flags |= NP_F_INIT_FAILED;
+        }
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include "../live.h"
 #include "../send-queue.h"
 #include "../arrivals.h"
+#include "../flush-queue.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -37,13 +37,7 @@ int BPF_PROG(nvmet_tcp_queue_response, struct nvmet_req *req)
                 record->r2t_queued = now;
                 record->header.flags |= NP_F_R2T;
         } else if (!record->t[NP_T8]) {
-                command_back(command);
-                record->t[NP_T8] = now;
-                record->header.status = status;
-                if (!record->t[NP_T4])
-                        record->header.flags |= NP_F_INIT_FAILED;
-                else if (!record->t[NP_T7] && (!command->issues_bio || status))
-                        record->t[NP_T7] = now;
+                storage_answered(command, status, now);
         }
         command_queued(command, queue_get_or_add((__u64)queue_of((__u64)req)), now);
         return 0;
@@ -96,8 +90,33 @@ int BPF_PROG(nvmet_try_send_response, struct nvmet_tcp_cmd *cmd, bool last_in_ba
         return 0;
 }
 
+/* Without flow control of the submission queue (sqhd_disabled) the last data, or their digest, are all the response that a
+ * read that succeeded has. */
+SEC("fexit/nvmet_try_send_data")
+int BPF_PROG(nvmet_try_send_data, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        if (unsent && ret > 0 && cmd->queue->nvme_sq.sqhd_disabled && !cmd->queue->data_digest)
+                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        return 0;
+}
+
+SEC("fexit/nvmet_try_send_ddgst")
+int BPF_PROG(nvmet_try_send_ddgst, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+{
+        if (unsent && ret > 0 && cmd->queue->nvme_sq.sqhd_disabled)
+                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        return 0;
+}
+
 /* --- or the socket call below them: kernel_sendpage(sock, page, offset, size, flags), up to 6.4. Other sockets' queues
  * are not in the map `queues`. */
+
+/* As nvmet_try_send_data() above. The sum of what was sent is counted after the call. */
+static __always_inline bool is_last_of_all(struct nvmet_tcp_queue *queue, struct nvmet_tcp_cmd *cmd, int ret)
+{
+        return BPF_CORE_READ(queue, nvme_sq.sqhd_disabled) && !BPF_CORE_READ(queue, data_digest) &&
+                BPF_CORE_READ(cmd, wbytes_done) + ret == BPF_CORE_READ(cmd, req.transfer_len);
+}
 
 SEC("fexit/kernel_sendpage")
 int BPF_PROG(kernel_sendpage, struct socket *sock, void *page, int offset, size_t size, int flags, int ret)
@@ -119,7 +138,7 @@ int BPF_PROG(kernel_sendpage, struct socket *sock, void *page, int offset, size_
         sent = BPF_CORE_READ(cmd, state);
         if (sent == NVMET_TCP_SEND_R2T)
                 r2t_sent(req_of(cmd), state);
-        else if (sent == NVMET_TCP_SEND_RESPONSE)
+        else if (sent == NVMET_TCP_SEND_RESPONSE || (sent == NVMET_TCP_SEND_DATA && is_last_of_all(queue, cmd, ret)))
                 response_sent(req_of(cmd), state);
         return 0;
 }

@@ -43,6 +43,13 @@
         { "vmlinux", "tcp_sock", "rcv_nxt" },           \
         { "vmlinux", "tcp_skb_cb", "end_seq" }
 
+#define NVMET_TCP_NO_RESPONSE_FIELDS                    \
+        { "nvmet_tcp", "nvmet_tcp_queue", "nvme_sq" },  \
+        { "nvmet", "nvmet_sq", "sqhd_disabled" }
+
+/* What becomes of commands without such a hook. */
+#define NO_TARGET_SIDE "losses (their target records lack a boundary)"
+
 const HookRow hook_rows[] = {
         { "H0", HOOK_SIDE_HOST, NULL, NULL, false, "H1", {
                 { TP("vmlinux", "block_bio_queue", "block_bio_queue"),
@@ -113,27 +120,35 @@ const HookRow hook_rows[] = {
         { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, block device", true, NULL, {
                 { ENTRY("nvmet", "nvmet_bdev_execute_rw", "nvmet_bdev_execute_rw") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "flush, block device", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "flush, block device", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_bdev_execute_flush", "nvmet_bdev_execute_flush") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "dataset management, block device", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "dataset management, block device", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_bdev_execute_dsm", "nvmet_bdev_execute_dsm") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "write zeroes, block device", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "write zeroes, block device", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_bdev_execute_write_zeroes", "nvmet_bdev_execute_write_zeroes") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, file", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, file", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_file_execute_rw", "nvmet_file_execute_rw") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "flush, file", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "flush, file", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_file_execute_flush", "nvmet_file_execute_flush") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "dataset management, file", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "dataset management, file", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_file_execute_dsm", "nvmet_file_execute_dsm") },
         } },
-        { "T4", HOOK_SIDE_TARGET, NULL, "write zeroes, file", false, "T8", {
+        { "T4", HOOK_SIDE_TARGET, NULL, "write zeroes, file", false, NO_TARGET_SIDE, {
                 { ENTRY("nvmet", "nvmet_file_execute_write_zeroes", "nvmet_file_execute_write_zeroes") },
         } },
+        { "T4", HOOK_SIDE_TARGET, NULL, "zone append and management", false, NO_TARGET_SIDE, {
+                { ENTRY("nvmet", "nvmet_bdev_execute_zone_append", "nvmet_bdev_execute_zone_append",
+                        "nvmet_bdev_execute_zone_mgmt_send", "nvmet_bdev_execute_zone_mgmt_recv"),
+                  .functions = { "nvmet_bdev_execute_zone_mgmt_send", "nvmet_bdev_execute_zone_mgmt_recv" } },
+        }, .optional = true },
+        { "T4", HOOK_SIDE_TARGET, NULL, "passthru", false, NO_TARGET_SIDE, {
+                { ENTRY("nvmet", "nvmet_passthru_execute_cmd", "nvmet_passthru_execute_cmd") },
+        }, .optional = true },
         { "T5", HOOK_SIDE_TARGET, NULL, NULL, false, "T4", {
                 { TP("vmlinux", "block_rq_issue", "block_rq_issue") },
         }, .detail = true },
@@ -143,6 +158,9 @@ const HookRow hook_rows[] = {
         { "T7", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
                 { ENTRY("nvmet", "nvmet_bio_done", "nvmet_bio_done") },
         } },
+        { "T7", HOOK_SIDE_TARGET, NULL, "passthru", false, "T8", {
+                { ENTRY("nvmet", "nvmet_passthru_req_done", "nvmet_passthru_req_done") },
+        }, .optional = true },
         { "T8", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
                 { ENTRY("nvmet_tcp", "nvmet_tcp_queue_response", "nvmet_tcp_queue_response") },
         } },
@@ -150,6 +168,16 @@ const HookRow hook_rows[] = {
                 { EXIT("nvmet_tcp", "nvmet_try_send_response", "nvmet_try_send_response") },
                 { EXIT("vmlinux", "kernel_sendpage", "kernel_sendpage"),
                   .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
+        } },
+        { "T9", HOOK_SIDE_TARGET, "tcp", "reads without a response PDU", false, NO_TARGET_SIDE, {
+                { EXIT("nvmet_tcp", "nvmet_try_send_data", "nvmet_try_send_data"),
+                  .fields = { NVMET_TCP_NO_RESPONSE_FIELDS } },
+                { EXIT("vmlinux", "kernel_sendpage", "kernel_sendpage"),
+                  .fields = { NVMET_TCP_SENDPAGE_FIELDS } },
+        } },
+        { "T9", HOOK_SIDE_TARGET, "tcp", "reads without a response PDU, with data digest", false, NO_TARGET_SIDE, {
+                { EXIT("nvmet_tcp", "nvmet_try_send_ddgst", "nvmet_try_send_ddgst"),
+                  .fields = { NVMET_TCP_NO_RESPONSE_FIELDS } },
         } },
         { "T9", HOOK_SIDE_TARGET, "tcp", "time blocked on a full socket buffer", false, "the target driver", {
                 { BOTH("nvmet_tcp", "nvmet_tcp_write_space", "sk_stream_wait_memory", "nvmet_tcp_write_space"),

@@ -42,6 +42,7 @@ typedef struct HookRow {
         const char *merged;                             /* what its time is merged into when it has no hook */
         HookCandidate candidates[HOOK_CANDIDATES_MAX];
         bool detail;                                    /* only for a session in detail */
+        bool optional;                                  /* what it covers is there only with the function: no row without it */
 } HookRow;
 
 extern const HookRow hook_rows[];

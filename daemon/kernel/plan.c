@@ -84,9 +84,15 @@ int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, Hoo
         plan->choices = g_ptr_array_new_with_free_func(choice_free);
         for (unsigned i = 0; i < n_hook_rows; i++) {
                 const HookRow *row = &hook_rows[i];
+                HookChoice *choice;
 
-                if (in_scope(row, scope))
-                        g_ptr_array_add(plan->choices, choose(inventory, row));
+                if (!in_scope(row, scope))
+                        continue;
+                choice = choose(inventory, row);
+                if (choice->chosen || !row->optional)
+                        g_ptr_array_add(plan->choices, choice);
+                else
+                        choice_free(choice);
         }
         for (unsigned i = 0; i < plan->choices->len; i++) {
                 const HookChoice *choice = plan->choices->pdata[i];
