@@ -117,6 +117,7 @@ static void add_targets(const Session *s, NpReportFacts *facts)
                         continue;
                 added = np_report_target_new(target->machine, target->kernel, target->version, target->peer);
                 added->ended_reason = g_strdup(target->reason);
+                added->drive_hidden = g_strdup(target->drive_hidden);
                 added->recorded_ns = target->reason ? target->recorded_ns : s->recorded_ns;
                 add_hooks(target->peer ? target->hooks : s->hooks, true, added->hooks);
                 g_ptr_array_add(facts->targets, added);
@@ -159,6 +160,7 @@ static NpReportFacts *make_facts(Session *s)
         facts->duration_ns = s->recorded_ns;
         facts->seed = namespace_seed(s->namespace->paths[0].hostnqn);
         facts->threshold = s->sampling.threshold;
+        facts->detail = s->options.detail;
         facts->threshold_fixed = s->options.sample.mode != SAMPLE_AUTO;
         facts->commands = s->counters->host[NP_C_COMMANDS];
         facts->sampled = s->counters->host[NP_C_SAMPLED];

@@ -326,8 +326,10 @@ def recording(seconds: float = 2.0, rate: int = 1000, makes: Sequence[Make] | No
     start = 1_000_000_000_000
     end = start + int(seconds * 1e9)
     count = int(seconds * rate)
-    commands = mixed(count, 1_000_000_000 // rate, start, makes or MIXES[transport], detail)
-    return Recording(list(commands), start, end, transport=transport, detail=detail, **kw)
+    commands = list(mixed(count, 1_000_000_000 // rate, start, makes or MIXES[transport], detail))
+    if kw.get("drive_hidden"):
+        commands = [dataclasses.replace(c, target=(*c.target[:5], 0, 0, *c.target[7:])) for c in commands]
+    return Recording(commands, start, end, transport=transport, detail=detail, **kw)
 
 
 def main() -> None:

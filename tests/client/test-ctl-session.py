@@ -3,6 +3,7 @@
 """Sessions from start to remove, and their reports, by ntprofctl."""
 
 import json
+import re
 
 import make_replay
 import tap
@@ -67,19 +68,61 @@ def detail_is_asked_for_at_the_start(service: Service) -> None:
     assert "DETAIL" not in run(service, "session", "list").stdout
 
 
+def rows(text: str) -> list[tuple[int, str, str]]:
+    """Of the first table: indent, name and the mean or what stands in its place."""
+    lines = text.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("stage "))
+    table = lines[begin + 1:next(i for i, line in enumerate(lines) if line.startswith("largest:"))]
+    joined = []
+    for line in table:
+        if re.match(r" {6}\S", line):
+            joined[-1] += " " + line.strip()            # of a reason that is too long for its line
+        else:
+            joined.append(line)
+    found = [re.match(r"( *)(\S.*?)  +(\S.*)", line) for line in joined]
+    return [(len(m[1]) // 2, m[2], m[3].split()[0] if m[3][0] in "-0123456789" else m[3]) for m in found if m]
+
+
 @with_detail
 def detail_has_what_the_stages_consist_of(service: Service) -> None:
     started = run(service, *START, "--sample", "all", "--detail").stdout
     assert started == run(service, "report", "--detail").stdout
-    lines = started.splitlines()
-    network = next(i for i, line in enumerate(lines) if line.startswith("network "))
-    # One clock, so nothing is uncertain; only one of host and target sees the bytes arrive.
-    assert [line[:35].strip() for line in lines[network + 1:network + 4]] == ["request", "write data transfer", "response"], lines
-    ways = [float(line.split()[-1]) for line in lines[network + 1:network + 4]]
-    assert abs(sum(ways) - float(lines[network].split()[-4])) < 0.02, lines[network:network + 4]
-    assert any(line.startswith("  NICs and wire ") and "not visible here (" in line for line in lines), started
+    table = rows(started)
+    means = {(depth, name): float(mean) for depth, name, mean in table}
+    # Each level adds up to the row above; one clock, so nothing is uncertain.
+    for depth in (0, 1):
+        for i, (level, name, mean) in enumerate(table):
+            below = []
+            for deeper, _, other in table[i + 1:]:
+                if deeper <= level:
+                    break
+                if deeper == level + 1:
+                    below.append(float(other))
+            if level == depth and below:
+                assert abs(sum(below) - float(mean)) < 0.03, (name, mean, below)
+    assert means[2, "host receive path"] == 1.5 and means[2, "target receive path"] == 0, table      # the last of each
+    assert means[1, "drive"] + means[1, "target block layer"] == means[0, "storage (target block layer, drive)"], table
     plain = run(service, "report").stdout
-    assert [line for line in lines if not line.startswith("  ")] == [x for x in plain.splitlines() if not x.startswith("  ")]
+    assert [x for x in started.splitlines() if not x.startswith("  ")] == [x for x in plain.splitlines() if not x.startswith("  ")]
+
+
+@tap.case
+def what_was_not_recorded_in_detail_says_so(service: Service) -> None:
+    run(service, *START, "--sample", "all")
+    table = rows(run(service, "report", "--detail").stdout)
+    missing = {name for _, name, mean in table if mean == "recorded only in detail (session start --detail)"}
+    assert missing == {"NICs and wire", "host receive path", "target receive path", "target block layer", "drive"}, table
+    assert all(re.fullmatch(r"[\d.]+", mean) for depth, _, mean in table if depth == 0), table
+
+
+@tap.case
+def a_drive_that_is_hidden_says_why(_service: Service) -> None:
+    with short(make_replay.recording(detail=True, drive_hidden="the namespace is a file")) as service:
+        table = rows(run(service, *START, "--sample", "all", "--detail").stdout)
+        hidden = {name: mean for depth, name, mean in table if "file" in mean}
+        assert hidden == dict.fromkeys(("target block layer", "drive"), "not visible here (the namespace is a file)"), table
+        document = json.loads(run(service, "report", "--json").stdout)
+        assert document["targets"][0]["drive_hidden"] == "the namespace is a file", document["targets"]
 
 
 @tap.case
