@@ -107,9 +107,9 @@ class Target:
     def ended(self, error: str | None = None, message: str | None = None) -> None:
         self.send(frame(ENDED, json.dumps({"error": error, "message": message}).encode()))
 
-    def begin(self) -> None:
+    def begin(self, **facts: object) -> None:
         """As a target that attaches at once, and samples as it is told to."""
-        self.facts()
+        self.facts(**facts)
         self.wait(RESUME)
         self.changed(0, struct.unpack("<2I", self.wait(THRESHOLD))[0])
 

@@ -67,9 +67,9 @@ class Lab:
         self.client.wait_state(self.path, "finished", "failed")
         return str(self.client.get(self.path, "Result")), str(self.client.get(self.path, "Message"))
 
-    def record_all(self, target: Target) -> None:
+    def record_all(self, target: Target, **facts: object) -> None:
         """All there is, in order and well."""
-        target.begin()
+        target.begin(**facts)
         target.records(self.records())
         target.sync(self.end_clock())
         target.wait(PAUSE)
@@ -346,13 +346,27 @@ def what_is_malformed_ends_the_target_only(lab: Lab) -> None:
 
 
 @tap.case
+def what_the_target_says_of_its_drive_is_text(lab: Lab) -> None:
+    lab.recording = make_replay.recording(detail=True, drive_hidden="here, where no target is")
+    lab.start(detail=True)
+    target = lab.peerd.target()
+    lab.record_all(target, drive_hidden="a file\n\x1b[2J" + "x" * 1000)
+    report = lab.report()
+    said = report["targets"][0]["drive_hidden"]
+    assert said.startswith("a file??[2Jxxx") and len(said) <= 256, said
+    storage = next(s for s in report["groups"][0]["stages"] if s["id"] == "storage")
+    assert {c["mean_ns_reason"] for c in storage["components"]} == {said}, storage
+
+
+@tap.case
 def garbage_facts_are_refused(lab: Lab) -> None:
     lab.start(speed=20)
     hook = {"boundary": "T1", "mechanism": "tp_btf", "symbol": "x"}
     good = {"machine": "a", "kernel": "b", "version": "c", "hooks": [hook]}
     bad = [b"{", b"[]", b"\xff{}", b"{}", b"[" * 60000, b"{\"machine\": /* */ 1}", *(json.dumps(g).encode() for g in (
         {**good, "machine": ""}, {**good, "machine": 5}, {**good, "kernel": None}, {**good, "hooks": {}},
-        {**good, "hooks": [1]}, {**good, "hooks": [{}]}, {**good, "hooks": [hook] * 65}, {k: v for k, v in good.items() if k != "version"}))]
+        {**good, "hooks": [1]}, {**good, "hooks": [{}]}, {**good, "hooks": [hook] * 65}, {**good, "drive_hidden": 7},
+        {**good, "drive_hidden": ""}, {**good, "drive_hidden": ["x"]}, {k: v for k, v in good.items() if k != "version"}))]
     for index, data in enumerate(bad):
         if index > 0:
             lab.path = lab.client.start(sample="all")
