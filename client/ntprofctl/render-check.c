@@ -87,16 +87,34 @@ static void add_style(GString *text, Style style)
         g_string_append(text, output_style(STDOUT_FILENO, style));
 }
 
-/* H3  command fully handed to the transport (writes sent after an R2T)
+/* "command fully handed to the transport (tcp; writes sent after an R2T; detail)" */
+static char *title_of(JsonObject *row)
+{
+        const char *of[] = { string_member(row, "transport"), string_member(row, "covers"),
+                             boolean_member(row, "detail") ? "detail" : NULL };
+        GString *title = g_string_new(or_empty(string_member(row, "description")));
+        const char *between = " (";
+
+        for (gsize i = 0; i < G_N_ELEMENTS(of); i++) {
+                if (!of[i])
+                        continue;
+                g_string_append_printf(title, "%s%s", between, of[i]);
+                between = "; ";
+        }
+        if (g_str_equal(between, "; "))
+                g_string_append_c(title, ')');
+        return g_string_free(title, FALSE);
+}
+
+/* H3  command fully handed to the transport (tcp; writes sent after an R2T)
  *     fexit nvme_tcp_try_send
  *     not fentry nvme_tcp_try_send_cmd_pdu: why */
 static void add_boundary(GString *text, JsonObject *row)
 {
         JsonObject *chosen = object_member(row, "chosen");
         JsonArray *rejected = array_member(row, "rejected");
-        const char *covers = string_member(row, "covers"), *merged = string_member(row, "merged_into");
-        g_autofree char *title = g_strconcat(or_empty(string_member(row, "description")), covers ? " (" : "", or_empty(covers),
-                                             covers ? ")" : "", NULL);
+        const char *merged = string_member(row, "merged_into");
+        g_autofree char *title = title_of(row);
 
         add_style(text, STYLE_BOLD);
         g_string_append_printf(text, "%-3s ", or_empty(string_member(row, "boundary")));
@@ -129,8 +147,69 @@ static void add_boundary(GString *text, JsonObject *row)
         }
 }
 
+/* The driver of a transport on that side, when it is not loaded: without it there is nothing to look for, and nothing wrong. NULL:
+ * it is, or the document doesn't tell. */
+static char *missing_driver(JsonArray *modules, const char *side, const char *transport)
+{
+        g_autofree char *driver = g_strdup_printf("%s_%s", g_str_equal(side, "host") ? "nvme" : "nvmet", transport);
+
+        for (guint i = 0; modules && i < json_array_get_length(modules); i++) {
+                JsonObject *module = object_element(modules, i);
+
+                if (g_strcmp0(string_member(module, "name"), driver) == 0)
+                        return boolean_member(module, "loaded") ? NULL : g_steal_pointer(&driver);
+        }
+        return NULL;
+}
+
+/* rdma: nvme_rdma is not loaded; load it to see what there is for H3, H6 */
+static void add_not_loaded(GString *text, const char *side, const char *transport, const char *driver, JsonArray *plan)
+{
+        g_autoptr(GString) line = g_string_new(driver);
+        const char *before = NULL;
+
+        g_string_append(line, " is not loaded; load it to see what there is for");
+        for (guint i = 0; i < json_array_get_length(plan); i++) {
+                JsonObject *row = object_element(plan, i);
+                const char *boundary = string_member(row, "boundary");
+
+                if (!boundary || g_strcmp0(string_member(row, "side"), side) != 0 ||
+                    g_strcmp0(string_member(row, "transport"), transport) != 0 || g_strcmp0(boundary, before) == 0)
+                        continue;
+                g_string_append_printf(line, "%s %s", before ? "," : "", boundary);
+                before = boundary;
+        }
+        add_style(text, STYLE_BOLD);
+        g_string_append_printf(text, "%s: ", transport);
+        add_style(text, STYLE_NONE);
+        add_wrapped(text, INDENT, line->str);
+}
+
+static void add_rows(GString *text, const char *side, JsonArray *plan, JsonArray *modules)
+{
+        g_autoptr(GPtrArray) missing = g_ptr_array_new();       /* transports */
+
+        for (guint i = 0; i < json_array_get_length(plan); i++) {
+                JsonObject *row = object_element(plan, i);
+                const char *transport = string_member(row, "transport");
+                g_autofree char *driver = transport ? missing_driver(modules, side, transport) : NULL;
+
+                if (g_strcmp0(string_member(row, "side"), side) != 0)
+                        continue;
+                if (!driver)
+                        add_boundary(text, row);
+                else if (!g_ptr_array_find_with_equal_func(missing, transport, g_str_equal, NULL))
+                        g_ptr_array_add(missing, (gpointer) transport);
+        }
+        for (guint i = 0; i < missing->len; i++) {
+                g_autofree char *driver = missing_driver(modules, side, missing->pdata[i]);
+
+                add_not_loaded(text, side, missing->pdata[i], driver, plan);
+        }
+}
+
 /* usable: {"host": true or why not, "target": ...} */
-static void add_side(GString *text, const char *side, JsonObject *usable, JsonArray *plan)
+static void add_side(GString *text, const char *side, JsonObject *usable, JsonArray *plan, JsonArray *modules)
 {
         const char *why = string_member(usable, side);
         g_autofree char *verdict = boolean_member(usable, side) ? g_strdup("can be recorded")
@@ -141,11 +220,7 @@ static void add_side(GString *text, const char *side, JsonObject *usable, JsonAr
         g_string_append_printf(text, "%s side: ", side);
         add_style(text, STYLE_NONE);
         add_wrapped(text, INDENT, verdict);
-        for (guint i = 0; i < json_array_get_length(plan); i++) {
-                JsonObject *row = object_element(plan, i);
-                if (g_strcmp0(string_member(row, "side"), side) == 0)
-                        add_boundary(text, row);
-        }
+        add_rows(text, side, plan, modules);
 }
 
 char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
@@ -168,6 +243,7 @@ char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
         JsonObject *document = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
         JsonObject *usable = object_member(document, "usable");
         JsonArray *plan = array_member(document, "plan");
+        JsonArray *modules = array_member(object_member(document, "inventory"), "modules");
         if (g_strcmp0(string_member(document, "schema"), SCHEMA) != 0 || !usable || !plan) {
                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_INVALID_DOCUMENT,
                             "ntprofd's inspection isn't of the schema %s; is it another version?", SCHEMA);
@@ -182,6 +258,6 @@ char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
         g_string_append_printf(text, "kernel %s%s%s\n", or_empty(string_member(document, "kernel")), version ? ", ntprofd " : "",
                                or_empty(version));
         for (gsize i = 0; i < G_N_ELEMENTS(sides); i++)
-                add_side(text, sides[i], usable, plan);
+                add_side(text, sides[i], usable, plan, modules);
         return g_strdup(text->str);
 }

@@ -175,8 +175,11 @@ JsonNode *hook_plan_to_json(const HookPlan *plan)
                 add_member(builder, "side", row->side == HOOK_SIDE_HOST ? "host" : "target");
                 add_member(builder, "description", np_boundary_by_id(row->boundary)->what);
                 add_member(builder, "covers", row->covers);
+                add_member(builder, "transport", row->transport);
                 json_builder_set_member_name(builder, "essential");
                 json_builder_add_boolean_value(builder, row->essential);
+                json_builder_set_member_name(builder, "detail");
+                json_builder_add_boolean_value(builder, row->detail);
                 json_builder_set_member_name(builder, "chosen");
                 if (choice->chosen)
                         add_candidate(builder, choice->chosen, NULL);

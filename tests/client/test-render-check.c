@@ -49,6 +49,48 @@ static void test_usable(void)
                 g_assert_cmpuint(strlen(*line), <, 80);
 }
 
+#define ROW(boundary, side, transport, detail, chosen) \
+        "{ \"boundary\": \"" boundary "\", \"side\": \"" side "\", \"transport\": " transport ", \"description\": \"d\"," \
+        "  \"covers\": null, \"essential\": true, \"detail\": " detail ", \"chosen\": " chosen ", \"merged_into\": null," \
+        "  \"rejected\": [] }"
+#define CHOSEN "{ \"mechanism\": \"fentry\", \"module\": \"m\", \"symbol\": \"f\" }"
+
+/* A transport whose driver is not loaded is nothing that is wrong. */
+static void test_transports(void)
+{
+        static const char document[] =
+                "{ \"schema\": \"org.ntprof.inspection/1\", \"kernel\": \"6.1.0\", \"usable\": { \"host\": true, \"target\": true },"
+                "  \"plan\": [" ROW("H2", "host", "null", "false", CHOSEN) "," ROW("H3", "host", "\"tcp\"", "false", CHOSEN) ","
+                ROW("H3", "host", "\"rdma\"", "false", "null") "," ROW("HA", "host", "\"tcp\"", "true", CHOSEN) ","
+                ROW("HA", "host", "\"rdma\"", "true", "null") "," ROW("HA", "host", "\"rdma\"", "true", "null") ","
+                ROW("T5", "target", "null", "true", CHOSEN) "," ROW("T9", "target", "\"rdma\"", "false", "null") "],"
+                "  \"inventory\": { \"modules\": [ 7, { \"name\": \"nvme_tcp\", \"loaded\": true },"
+                "    { \"name\": \"nvme_rdma\", \"loaded\": false }, { \"name\": \"nvmet_tcp\", \"loaded\": false } ] } }";
+        g_autoptr(GError) error = NULL;
+        gboolean usable;
+        g_autofree char *text = render_check(document, &usable, &error);
+
+        g_assert_no_error(error);
+        g_assert_cmpstr(text, ==,
+                        "kernel 6.1.0\n"
+                        "\n"
+                        "host side: can be recorded\n"
+                        "H2  d\n"
+                        "    fentry f\n"
+                        "H3  d (tcp)\n"
+                        "    fentry f\n"
+                        "HA  d (tcp; detail)\n"
+                        "    fentry f\n"
+                        "rdma: nvme_rdma is not loaded; load it to see what there is for H3, HA\n"
+                        "\n"
+                        "target side: can be recorded\n"
+                        "T5  d (detail)\n"
+                        "    fentry f\n"
+                        /* not among the modules, so nothing is known of it */
+                        "T9  d (rdma)\n"
+                        "    no hook: without it there are no stages\n");
+}
+
 static void test_nested_deeply(void)
 {
         g_autoptr(GString) deep = g_string_new(NULL);
@@ -101,6 +143,7 @@ int main(int argc, char *argv[])
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/render-check/usable", test_usable);
+        g_test_add_func("/render-check/transports", test_transports);
         g_test_add_func("/render-check/nested-deeply", test_nested_deeply);
         g_test_add_func("/render-check/unusable", test_unusable);
         g_test_add_func("/render-check/other-documents", test_other_documents);
