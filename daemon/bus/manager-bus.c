@@ -71,7 +71,19 @@ static int property_version(sd_bus *bus, const char *path, const char *interface
 static int property_features(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
                              void *userdata, sd_bus_error *ret_error)
 {
-        return sd_bus_message_append(reply, "as", 2, "nvme-tcp-host", "nvme-tcp-target");
+        static const char *const sides[] = { "host", "target" };
+        int r;
+
+        r = sd_bus_message_open_container(reply, SD_BUS_TYPE_ARRAY, "s");
+        for (unsigned i = 0; r >= 0 && i < n_transports; i++)
+                for (size_t k = 0; r >= 0 && k < ELEMENTSOF(sides); k++) {
+                        _cleanup_free_ char *feature = g_strdup_printf("nvme-%s-%s", transports[i].name, sides[k]);
+
+                        r = sd_bus_message_append(reply, "s", feature);
+                }
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "s", "detail");
+        return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
 static int property_kernel(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
