@@ -33,15 +33,15 @@ class Lab:
         self.client: Client = pair.host.service.client()
         self.path = ""
 
-    def recordings(self, seconds: float = 2.0) -> tuple[make_replay.Recording, make_replay.Recording]:
-        both = make_replay.recording(seconds, RATE)
+    def recordings(self, seconds: float = 2.0, **kw: object) -> tuple[make_replay.Recording, make_replay.Recording]:
+        both = make_replay.recording(seconds, RATE, **kw)
         later = [dataclasses.replace(c, submitted=c.submitted + OFFSET) for c in both.commands]
         return (dataclasses.replace(both, has_target=False),
                 dataclasses.replace(both, commands=later, start=both.start + OFFSET, end=both.end + OFFSET, machine="stor-a"))
 
-    def start(self, seconds: float = 2.0, speed: float = 2) -> None:
+    def start(self, seconds: float = 2.0, speed: float = 2, **kw: object) -> None:
         """Both ntprofd, and the pairing; what the host may have is for the test to say."""
-        host, target = self.recordings(seconds)
+        host, target = self.recordings(seconds, **kw)
         self.start_target(target, speed)
         self.host.start_ntprofd(host, speed)
         self.pair.start()
@@ -119,6 +119,34 @@ def every_command_is_joined(lab: Lab) -> None:
     commands = [c for c in host.commands if c.opcode == make_replay.OP_READ]
     assert abs(stages["storage"] - sum(c.target[7] - c.target[4] for c in commands) / len(commands)) < 1, stages
     assert abs(sum(stages.values()) - read["latency"]["mean_ns"]) < 1, stages
+
+
+@tap.case
+def detail_reaches_the_target(lab: Lab) -> None:
+    """And what the target knows of its drive the host's report."""
+    lab.start(detail=True, drive_hidden="the namespace is a file")
+    lab.confirm()
+    lab.session(detail=True)
+    report = lab.report()
+    assert joined(report) == 2 * RATE and report["targets"][0]["drive_hidden"] == "the namespace is a file", report["targets"]
+    stages = {s["id"]: s for s in report["groups"][0]["stages"]}
+    assert {c["mean_ns_reason"] for c in stages["storage"]["components"]} == {"the namespace is a file"}, stages["storage"]
+    network = {c["id"]: c["mean_ns"] for c in stages["network"]["components"]}
+    assert network["target_receive"] == 800 and network["host_receive"] == 1500, network
+
+
+@tap.case
+def a_target_that_has_no_detail_says_so(lab: Lab) -> None:
+    host, _ = lab.recordings(detail=True)
+    _, target = lab.recordings()
+    lab.start_target(target, 2)
+    lab.host.start_ntprofd(host, 2)
+    lab.pair.start()
+    lab.pair.pair()
+    lab.confirm()
+    lab.session(detail=True)
+    reason = reason_of(lab.report())
+    assert reason.endswith("stor-a: the recording it replays was made without detail"), reason
 
 
 @tap.case
