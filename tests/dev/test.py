@@ -108,6 +108,7 @@ def main() -> int:
     parser.add_argument("--machines", action="append", help="for vm: only cases for beds of so many; default: 1, 2 and 3")
     parser.add_argument("--case", action="append", help="for vm: only cases whose file has this in its name")
     parser.add_argument("--every", action="store_true", help="for vm: every case for two machines in both beds")
+    parser.add_argument("--matrix", action="store_true", help="for vm: the whole matrix of ground truth, and nothing else")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in (*_SUITES, *_OTHERS):
@@ -116,7 +117,7 @@ def main() -> int:
     start = time.monotonic()
     build = Path(os.environ.get("NTPROF_BUILD", "build"))
     further = [word for option, values in (("--machines", arguments.machines), ("--case", arguments.case)) for value in values or ()
-               for word in (option, value)] + (["--every"] if arguments.every else [])
+               for word in (option, value)] + [f"--{word}" for word in ("every", "matrix") if vars(arguments)[word]]
     counts = _run(arguments.parts, arguments.kernels or list(_KERNELS), further, build)
     total = sum(counts.values(), Count())
     _say(f"after {(time.monotonic() - start) / 60:.1f} min")

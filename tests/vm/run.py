@@ -2,9 +2,12 @@
 """The tests in the bed: the installed service and ntprofctl on real kernels, as TAP, ending with a line of counts.
 
     run.py [--build DIR] [--kernel 6.1 ...] [--machines N ...] [--case NAME ...] [--every] [--bed NAME]
+    run.py [--build DIR] [--kernel 6.1 6.12] [--case NAME ...] [--bed NAME] --matrix
 
 With one machine each kernel boots one bed (virtual time) that all its cases use; as many beds side by side as there are
 CPUs. With two or three, beds come one after the other, each with another kernel on the target than on the host.
+With --matrix nothing but all of the matrix of ground truth (matrix/), and then its table is written into docs/ground-truth.md;
+--case takes some of its cells, and writes nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import cases_three
 import cases_two
 from bed import Bed, BedError
 from bed.bed import abandon
+from matrix import matrix
 from support import lab, lab_two
 from support.checks import Results, Scope
 from support.ending import end_on_sigterm
@@ -156,8 +160,11 @@ def main() -> int:
                         help="only cases for beds of so many machines; default: all")
     parser.add_argument("--case", action="append", default=[], help="only cases whose file has this in its name")
     parser.add_argument("--every", action="store_true", help="with several beds of two machines: every case in each of them")
+    parser.add_argument("--matrix", action="store_true", help="the whole matrix of ground truth, and its table for docs/")
     parser.add_argument("--bed", help="use this bed, which is up, instead of booting any")
     arguments = parser.parse_args()
+    if arguments.matrix:
+        return _run_matrix(arguments.bed, list(dict.fromkeys(arguments.kernels or _KERNELS)), arguments.build, arguments.case)
     bed = Bed.find(arguments.bed) if arguments.bed else None
     machines = [bed.facts.wish.machines] if bed else arguments.machines or [suite.machines for suite in _SUITES]
     chosen = [(suite, suite.names(arguments.case)) for suite in _SUITES if suite.machines in machines]
@@ -174,9 +181,26 @@ def main() -> int:
         elif names:
             _run_suite(suite, names, arguments.every or bool(arguments.case), list(dict.fromkeys(arguments.kernels or _KERNELS)),
                        arguments.build, results)
+    return _end(results)
+
+
+def _end(results: Results) -> int:
     results.end()
     print(f"{results.passed} passed, {results.failed} failed, 0 skipped", flush=True)
     return 1 if results.failed or not results.total else 0
+
+
+def _run_matrix(bed_name: str | None, kernels: list[str], build: str, wanted: Sequence[str]) -> int:
+    """In one bed: the host has the first of the kernels, the target the last."""
+    results = Results()
+    end_on_sigterm()
+    scope = Scope(results, "matrix")
+    with contextlib.ExitStack() as beds:
+        with scope.test("a bed of two machines boots"):
+            bed = Bed.find(bed_name) if bed_name else beds.enter_context(
+                Bed.up(kernels[0], name=_bed_name(2, "matrix"), machines=2, target_kernel=kernels[-1], build=build))
+            matrix.run_all(bed, scope, wanted)
+    return _end(results)
 
 
 if __name__ == "__main__":

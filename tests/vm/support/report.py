@@ -128,7 +128,7 @@ class Report:
     def find(self, kind: Kind, with_target: bool = True) -> Group | None:
         for group in self.groups:
             data = group.data
-            if data["op"] == kind.op and data["size_bytes"] == kind.size and data["with_target"] == with_target:
+            if data["op"] == kind.op and (data["size_bytes"] or 0) == kind.size and data["with_target"] == with_target:
                 return group
         return None
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The loads of the matrix, and how long their commands took by who issued them: fio, or for flushes flush.py."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bed.machine import Machine
+from support.fio import KIB, Kind
+
+from .plan import FLUSH, SECTION, Load
+
+GO = "/run/matrix-go"
+"""Made when a load begins: programs that start would be held up by what the load's commands are to be held up by."""
+FOLDER = "/run/matrix"
+_REAL_TIME = ["chrt", "--fifo", "10"]
+
+WARM_UP = Kind("warm-up", "read", 8 * KIB, "randread")
+"""Of a size of their own, so that they are in a table of their own."""
+_CROWD = Kind("crowd", "read", 16 * KIB, "randread")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    ios: int
+    lat_ns: float
+    """Mean."""
+
+
+# libaio: what a thread submits by a system call of its own is dispatched by it; a synchronous direct write waits in the thread's plug
+# until that sleeps, and is then dispatched by a kernel thread (blkdev_write_iter(), Linux 6.1).
+def _fio(device: str, kind: Kind, load: Load) -> list[str]:
+    return ["fio", "--output-format=json", "--name=load", f"--filename=/dev/{device}", "--ioengine=libaio", "--direct=1", "--thread",
+            f"--numjobs={load.threads}", "--group_reporting", f"--rw={kind.way}", f"--bs={kind.size}", f"--size={SECTION}",
+            "--norandommap", "--randseed=20261130", "--thinktime_blocks=1", f"--thinktime={load.think_us}"]
+
+
+def run(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
+    """Issue the commands; with threads, flushes are issued by one beside so many readers."""
+    machine.sh(f"rm -f {GO}")
+    priority = _REAL_TIME if load.real_time else []
+    if kind is FLUSH:
+        with _crowd(machine, device, load):
+            found = machine.run([*priority, "python3", f"{FOLDER}/flush.py", f"/dev/{device}", str(load.count if load.threads == 1 else
+                                 load.count // 12), str(load.think_us), GO], check=True, timeout=300).json()
+        return Outcome(found["ios"], found["lat_ns"])
+    count = load.count // load.threads * kind.size
+    printed = machine.run([*priority, *_fio(device, kind, load), f"--io_size={count}", f"--exec_prerun=touch {GO}"], check=True,
+                          timeout=300).stdout
+    # A line about the prerun comes before.
+    job = json.loads(printed[printed.index("{"):])["jobs"][0][kind.op]
+    return Outcome(job["total_ios"], job["lat_ns"]["mean"])
+
+
+_WAIT_CROWD = """
+for _ in $(seq 600); do
+  read -r _ _ _ _ _ _ _ _ in_flight _ < "/sys/block/nvme$1c$1n1/stat"
+  [ "$in_flight" -lt 15 ] || exit 0
+  sleep 0.1
+done
+echo "the readers do not read" >&2
+exit 1
+"""
+
+
+@contextlib.contextmanager
+def _crowd(machine: Machine, device: str, load: Load) -> Iterator[None]:
+    readers = load.threads - 1
+    if not readers:
+        yield
+        return
+    running = machine.start([*_fio(device, _CROWD, Load(0, readers, load.think_us)), "--time_based", "--runtime=1h"])
+    try:
+        machine.sh(_WAIT_CROWD, device.removesuffix("n1").removeprefix("nvme"))
+        yield
+    finally:
+        running.kill()

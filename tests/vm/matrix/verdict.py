@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the report has what was injected, and only in the right rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .measure import Seen
+from .plan import Cell
+
+LEAST, MOST = 0.95, 1.05
+"""The share of what was injected that must be in the right rows."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A cell measured once: without the injection and with it."""
+
+    cell: Cell
+    injected_ns: float
+    """What the mean latency grew by, by who issued the commands."""
+    reported_ns: dict[str, float | None]
+    """What each right row grew by; None: the report does not tell it."""
+    largest: str
+    """The row that is largest with the injection, of those that no others are parts of."""
+    largest_stage: str
+    why_none: str | None
+
+    @staticmethod
+    def of(cell: Cell, base: Seen, seen: Seen) -> Verdict:
+        reported: dict[str, float | None] = {}
+        for row in cell.right:
+            before, after = base.rows.get(row), seen.rows.get(row)
+            reported[row] = None if before is None or after is None else after - before
+        largest = max((row for row in seen.leaves if seen.rows[row] is not None), key=lambda row: seen.rows[row] or 0, default="")
+        return Verdict(cell, seen.lat_ns - base.lat_ns, reported, largest, seen.largest, base.why_none or seen.why_none)
+
+    @property
+    def untold(self) -> list[str]:
+        return [row for row, ns in self.reported_ns.items() if ns is None]
+
+    @property
+    def share(self) -> float:
+        """Of what was injected, in the right rows."""
+        return sum(ns or 0 for ns in self.reported_ns.values()) / self.injected_ns if self.injected_ns > 0 else 0.0
+
+    @property
+    def largest_is_right(self) -> bool:
+        right = self.cell.right
+        return (self.largest in right or self.largest.split(".", maxsplit=1)[0] in right) and \
+            any(row.split(".")[0] == self.largest_stage for row in right)
+
+    @property
+    def good(self) -> bool:
+        return not self.why_none and not self.untold and LEAST <= self.share <= MOST and self.largest_is_right
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it, nothing when nothing is."""
+        if self.why_none:
+            return self.why_none
+        found = [f"not told: {', '.join(self.untold)}"] if self.untold else []
+        if not LEAST <= self.share <= MOST:
+            found.append(f"share {self.share:.1%}")
+        if not self.largest_is_right:
+            found.append(f"largest is {self.largest} of {self.largest_stage}")
+        return "; ".join(found)
