@@ -121,3 +121,28 @@ double ntprof_report_stage_get_avg_qd(NtprofReportStage *self)
 {
         return self->stage->avg_qd;
 }
+
+/**
+ * ntprof_report_stage_get_n_components:
+ * @self: a stage
+ *
+ * Returns: how many components it has, those that are not known among them
+ */
+guint ntprof_report_stage_get_n_components(NtprofReportStage *self)
+{
+        return self->stage->components->len;
+}
+
+/**
+ * ntprof_report_stage_get_component:
+ * @self: a stage
+ * @index: below ntprof_report_stage_get_n_components()
+ *
+ * Returns: (transfer full): a component; what it consists of comes behind it
+ */
+NtprofReportComponent *ntprof_report_stage_get_component(NtprofReportStage *self, guint index)
+{
+        g_return_val_if_fail(index < self->stage->components->len, NULL);
+        return np_report_component_view(self->report, self->stage->components->pdata[index],
+                                        np_report_transport(self->report->report, self->group));
+}

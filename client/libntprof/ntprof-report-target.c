@@ -98,6 +98,17 @@ const char *ntprof_report_target_get_ended_early(NtprofReportTarget *self)
 }
 
 /**
+ * ntprof_report_target_get_drive_hidden:
+ * @self: a target
+ *
+ * Returns: (nullable): why its block layer can't be told from its drive, %NULL when it can, as far as it knows
+ */
+const char *ntprof_report_target_get_drive_hidden(NtprofReportTarget *self)
+{
+        return self->target->drive_hidden;
+}
+
+/**
  * ntprof_report_target_get_clock_offset:
  * @self: a target
  * @min_ns: (out) (optional): by how much its clock is ahead of the host's at least, ns

@@ -147,6 +147,18 @@ guint64 ntprof_report_get_sampled(NtprofReport *self)
 }
 
 /**
+ * ntprof_report_get_detail:
+ * @self: a report
+ *
+ * Returns: whether what only the components of the stages need was recorded, too
+ */
+gboolean ntprof_report_get_detail(NtprofReport *self)
+{
+        g_return_val_if_fail(NTPROF_IS_REPORT(self), FALSE);
+        return self->report->facts->detail;
+}
+
+/**
  * ntprof_report_has_target:
  * @self: a report
  *

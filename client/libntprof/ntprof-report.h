@@ -23,6 +23,13 @@ typedef struct _NtprofReportGroup NtprofReportGroup;
 typedef struct _NtprofReportStage NtprofReportStage;
 
 /**
+ * NtprofReportComponent:
+ *
+ * A part of a [struct@ReportStage], or of another component of it: those of one level add up to what they are part of.
+ */
+typedef struct _NtprofReportComponent NtprofReportComponent;
+
+/**
  * NtprofReportTarget:
  *
  * A machine that recorded the target's side for a [class@Report].
@@ -51,6 +58,7 @@ const char *ntprof_report_get_session_id(NtprofReport *self);
 guint64 ntprof_report_get_duration_ns(NtprofReport *self);
 guint64 ntprof_report_get_commands(NtprofReport *self);
 guint64 ntprof_report_get_sampled(NtprofReport *self);
+gboolean ntprof_report_get_detail(NtprofReport *self);
 gboolean ntprof_report_has_target(NtprofReport *self);
 guint ntprof_report_get_n_targets(NtprofReport *self);
 NtprofReportTarget *ntprof_report_get_target(NtprofReport *self, guint index);
@@ -70,6 +78,7 @@ const char *ntprof_report_target_get_machine(NtprofReportTarget *self);
 const char *ntprof_report_target_get_kernel(NtprofReportTarget *self);
 guint64 ntprof_report_target_get_recorded_ns(NtprofReportTarget *self);
 const char *ntprof_report_target_get_ended_early(NtprofReportTarget *self);
+const char *ntprof_report_target_get_drive_hidden(NtprofReportTarget *self);
 gboolean ntprof_report_target_get_clock_offset(NtprofReportTarget *self, gint64 *min_ns, gint64 *max_ns);
 
 #define NTPROF_TYPE_REPORT_GROUP (ntprof_report_group_get_type())
@@ -108,5 +117,20 @@ guint64 ntprof_report_stage_get_p50_ns(NtprofReportStage *self);
 guint64 ntprof_report_stage_get_p99_ns(NtprofReportStage *self);
 double ntprof_report_stage_get_share(NtprofReportStage *self);
 double ntprof_report_stage_get_avg_qd(NtprofReportStage *self);
+guint ntprof_report_stage_get_n_components(NtprofReportStage *self);
+NtprofReportComponent *ntprof_report_stage_get_component(NtprofReportStage *self, guint index);
+
+#define NTPROF_TYPE_REPORT_COMPONENT (ntprof_report_component_get_type())
+GType ntprof_report_component_get_type(void) G_GNUC_CONST;
+NtprofReportComponent *ntprof_report_component_ref(NtprofReportComponent *self);
+void ntprof_report_component_unref(NtprofReportComponent *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportComponent, ntprof_report_component_unref)
+const char *ntprof_report_component_get_id(NtprofReportComponent *self);
+const char *ntprof_report_component_get_parent(NtprofReportComponent *self);
+const char *ntprof_report_component_get_name(NtprofReportComponent *self);
+const char *ntprof_report_component_get_reason(NtprofReportComponent *self);
+double ntprof_report_component_get_mean_ns(NtprofReportComponent *self);
+double ntprof_report_component_get_margin_ns(NtprofReportComponent *self);
+gboolean ntprof_report_component_is_information(NtprofReportComponent *self);
 
 G_END_DECLS

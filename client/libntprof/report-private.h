@@ -17,4 +17,6 @@ struct _NtprofReportGroup {
 };
 
 NtprofReportStage *np_report_stage_view(NtprofReportGroup *group, const NpReportStage *stage);
+NtprofReportComponent *np_report_component_view(NtprofReport *report, const NpReportComponent *component,
+                                                const char *transport);
 NtprofReportTarget *np_report_target_view(NtprofReport *report, const NpReportTarget *target);

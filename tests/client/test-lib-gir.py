@@ -9,6 +9,7 @@ import gi
 gi.require_version("Ntprof", "1")
 from gi.repository import GLib, Gio, Ntprof  # noqa: E402
 
+import make_replay  # noqa: E402
 import tap  # noqa: E402
 from ctl import bus_only, long, short  # noqa: E402
 from service import Service, Steps, spin  # noqa: E402
@@ -34,6 +35,33 @@ def with_long(function) -> None:
 
     call.__name__ = function.__name__
     tap.case(call)
+
+
+def components(report: Ntprof.Report, stage: int) -> dict[str, Ntprof.ReportComponent]:
+    """Of the first group."""
+    of = report.get_group(0).get_stage(stage)
+    return {c.get_id(): c for c in (of.get_component(i) for i in range(of.get_n_components()))}
+
+
+@tap.case
+def a_report_in_detail(_service: Service) -> None:
+    with short(make_replay.recording(detail=True)) as service:
+        client = Ntprof.Client.new_sync(service.address, None)
+        session = client.start_session_sync("nvme6n1", options(sample=GLib.Variant("s", "all"), detail=GLib.Variant("b", True)), None)
+        assert session.wait_sync(None) and session.get_detail() and session.props.detail
+        report = session.get_report_sync(None)
+        assert report.get_detail()
+        network = components(report, 2)
+        stage = report.get_group(0).get_stage(2)
+        document = json.loads(report.to_json())["groups"][0]["stages"][2]
+        assert [c["id"] for c in document["components"]] == list(network), document
+        del report
+        for parent, whole in ((None, stage.get_mean_ns()), ("response", network["response"].get_mean_ns())):
+            parts = [c for c in network.values() if c.get_parent() == parent and not c.is_information()]
+            assert len(parts) > 1 and abs(sum(c.get_mean_ns() for c in parts) - whole) < 0.01, (parent, whole)
+        receive = network["host_receive"]
+        assert (receive.get_name(), receive.get_mean_ns(), receive.get_margin_ns()) == ("host receive path", 1500, 0)
+        assert receive.get_reason() is None and receive.get_parent() == "response"
 
 
 @tap.case
@@ -74,6 +102,10 @@ def from_start_to_the_report(service: Service) -> None:
         assert abs(sum(s.get_share() for s in stages) - 1) < 1e-6 and all(s.get_avg_qd() > 0 for s in stages)
         assert group.get_largest_stage().get_id() == expected["largest"]
         assert stages[1].get_name() == "host driver (nvme-tcp)"
+
+    assert not report.get_detail() and target.get_drive_hidden() is None
+    drive = components(report, 4)["drive"]
+    assert drive.get_reason() == "recorded only in detail (session start --detail)" and drive.get_mean_ns() == 0
 
     # A stage outlives what it is of.
     stage = report.get_group(0).get_stage(4)
