@@ -3,33 +3,12 @@
 
 #include "analysis.h"
 #include "opcode.h"
-#include "table.h"
+#include "operation.h"
+#include "views.h"
 #include "warnings.h"
 
-/* An operation with more sizes than these is told by powers of two. */
-#define SIZES_MAX 12
-
-/* Commands of one operation and size. */
 typedef struct {
-        guint32 blocks;
-        guint64 commands;               /* all, sampled or not; only while a report is made */
-        NpTable *joined;
-        NpTable *rest;                  /* without the target's side */
-} Cell;
-
-/* Commands of one operation by size. */
-typedef struct {
-        const char *namespace_name;     /* only while a report is made */
-        guint filter;
-        guint8 opcode;
-        guint32 block_size;
-        gboolean bucketed;              /* sizes are rounded up to powers of two */
-        GHashTable *cells;              /* of Cell, by blocks */
-} Operation;
-
-typedef struct {
-        guint filter;
-        guint8 opcode;
+        NpOperationKey operation;
         guint16 nlb;
         guint64 count;
 } KindCount;
@@ -47,102 +26,22 @@ struct _NpAnalysis {
         gint target_of_path[NP_FILTERS_MAX];    /* -1: none records it */
         guint64 joined;
         guint64 losses[NP_LOSS_COUNT];
-        GPtrArray *operations;          /* of Operation */
+        GPtrArray *operations;          /* of NpOperation */
         GHashTable *counts;             /* of KindCount, by key */
+        NpViews *views;
 };
 
-static Cell *cell_new(guint32 blocks)
+static NpOperation *get_operation(NpAnalysis *a, NpOperationKey key)
 {
-        Cell *cell = g_new0(Cell, 1);
-
-        cell->blocks = blocks;
-        cell->joined = np_table_new(TRUE);
-        cell->rest = np_table_new(FALSE);
-        return cell;
-}
-
-static void cell_free(gpointer p)
-{
-        Cell *cell = p;
-
-        np_table_free(cell->joined);
-        np_table_free(cell->rest);
-        g_free(cell);
-}
-
-static Operation *operation_new(guint filter, guint8 opcode)
-{
-        Operation *op = g_new0(Operation, 1);
-
-        op->filter = filter;
-        op->opcode = opcode;
-        op->cells = g_hash_table_new_full(NULL, NULL, NULL, cell_free);
-        return op;
-}
-
-static void operation_free(gpointer p)
-{
-        Operation *op = p;
-
-        g_hash_table_unref(op->cells);
-        g_free(op);
-}
-
-static guint32 power_of_two(guint32 blocks)
-{
-        return blocks > 1 ? 1u << (32 - __builtin_clz(blocks - 1)) : blocks;
-}
-
-static Cell *get_cell(Operation *op, guint32 blocks)
-{
-        guint32 size = op->bucketed ? power_of_two(blocks) : blocks;
-        Cell *cell = g_hash_table_lookup(op->cells, GUINT_TO_POINTER(size));
-
-        if (!cell) {
-                cell = cell_new(size);
-                g_hash_table_insert(op->cells, GUINT_TO_POINTER(size), cell);
-        }
-        return cell;
-}
-
-static void add_cell(Operation *op, const Cell *other, const char *transport)
-{
-        Cell *cell = get_cell(op, other->blocks);
-
-        cell->commands += other->commands;
-        np_table_merge(cell->joined, other->joined, transport);
-        np_table_merge(cell->rest, other->rest, transport);
-}
-
-/* Memory stays bounded however many sizes there are, and a bucketed operation never needs its exact sizes again. */
-static void bucket_when_many(Operation *op)
-{
-        g_autoptr(GHashTable) exact = NULL;
-        GHashTableIter iter;
-        gpointer cell;
-
-        if (op->bucketed || g_hash_table_size(op->cells) <= SIZES_MAX)
-                return;
-
-        exact = g_steal_pointer(&op->cells);
-        op->cells = g_hash_table_new_full(NULL, NULL, NULL, cell_free);
-        op->bucketed = TRUE;
-        g_hash_table_iter_init(&iter, exact);
-        while (g_hash_table_iter_next(&iter, NULL, &cell))
-                add_cell(op, cell, NULL);
-}
-
-static Operation *get_operation(NpAnalysis *a, guint filter, guint8 opcode)
-{
-        Operation *op;
+        NpOperation *op;
 
         for (guint i = 0; i < a->operations->len; i++) {
                 op = a->operations->pdata[i];
-                if (op->filter == filter && op->opcode == opcode)
+                if (op->key.filter == key.filter && op->key.opcode == key.opcode && op->key.fua == key.fua)
                         return op;
         }
 
-        op = operation_new(filter, opcode);
+        op = np_operation_new(key);
         g_ptr_array_add(a->operations, op);
         return op;
 }
@@ -151,15 +50,17 @@ static void add_command(NpAnalysis *a, const struct np_host_record *host, const 
                         guint32 threshold, NpInterval offset)
 {
         const struct np_identity *id = &host->header.id;
-        Operation *op = get_operation(a, host->header.filter, id->opcode);
-        Cell *cell = get_cell(op, np_opcode_blocks(id->opcode, id->nlb));
+        const NpOperationKey key = { host->header.filter, id->opcode, (host->header.flags & NP_F_FUA) != 0 };
+        NpOperation *op = get_operation(a, key);
+        NpCell *cell = np_operation_cell(op, np_opcode_blocks(id->opcode, id->nlb));
         NpStageTimes times;
 
         np_stage_times(host, target, &times);
         if (target)
                 np_stage_one_way(host, target, offset, &times);
         np_table_add(target ? cell->joined : cell->rest, &times, np_threshold_weight(threshold));
-        bucket_when_many(op);
+        np_operation_bucket_when_many(op);
+        np_views_add(a->views, host, target, &times, np_threshold_weight(threshold));
 }
 
 static const NpLoss loss_of_defect[NP_DEFECT_COUNT] = {
@@ -206,8 +107,9 @@ NpAnalysis *np_analysis_new(guint n_targets)
 {
         NpAnalysis *a = g_new0(NpAnalysis, 1);
 
-        a->operations = g_ptr_array_new_with_free_func(operation_free);
+        a->operations = g_ptr_array_new_with_free_func(np_operation_free);
         a->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        a->views = np_views_new();
         a->targets = g_new0(Target, n_targets);
         a->n_targets = n_targets;
         for (guint i = 0; i < n_targets; i++) {
@@ -229,6 +131,7 @@ void np_analysis_free(NpAnalysis *a)
         g_free(a->targets);
         g_ptr_array_unref(a->operations);
         g_hash_table_unref(a->counts);
+        np_views_free(a->views);
         g_free(a);
 }
 
@@ -328,28 +231,29 @@ guint64 np_analysis_joined(NpAnalysis *a)
         return a->joined;
 }
 
-void np_analysis_set_commands(NpAnalysis *a, guint filter, guint8 opcode, guint16 nlb, guint64 count)
+void np_analysis_set_commands(NpAnalysis *a, guint filter, guint8 opcode, gboolean fua, guint16 nlb, guint64 count)
 {
-        gint64 key = (gint64) filter << 24 | opcode << 16 | nlb;
-        KindCount kind = { filter, opcode, nlb, count };
+        gint64 key = (gint64) filter << 32 | (fua ? 1 : 0) << 24 | opcode << 16 | nlb;
+        KindCount kind = { { filter, opcode, fua }, nlb, count };
 
         g_hash_table_insert(a->counts, g_memdup2(&key, sizeof(key)), g_memdup2(&kind, sizeof(kind)));
 }
 
 /* The operation of a namespace, of all its paths, or of the path alone. */
-static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, gboolean by_path, guint filter, guint8 opcode)
+static NpOperation *get_reported(GPtrArray *reported, const NpReportFacts *facts, gboolean by_path, NpOperationKey key)
 {
-        const NpReportPath *path = filter < facts->paths->len ? facts->paths->pdata[filter] : NULL;
+        const NpReportPath *path = key.filter < facts->paths->len ? facts->paths->pdata[key.filter] : NULL;
         const char *name = path && path->namespace_name ? path->namespace_name : "unknown namespace";
-        Operation *op;
+        NpOperation *op;
 
         for (guint i = 0; i < reported->len; i++) {
                 op = reported->pdata[i];
-                if (op->opcode == opcode && (by_path ? op->filter == filter : g_str_equal(op->namespace_name, name)))
+                if (op->key.opcode == key.opcode && op->key.fua == key.fua &&
+                    (by_path ? op->key.filter == key.filter : g_str_equal(op->namespace_name, name)))
                         return op;
         }
 
-        op = operation_new(filter, opcode);
+        op = np_operation_new(key);
         op->namespace_name = name;
         op->block_size = path ? path->block_size : 0;
         g_ptr_array_add(reported, op);
@@ -359,37 +263,38 @@ static Operation *get_reported(GPtrArray *reported, const NpReportFacts *facts, 
 /* The operations by namespace or by path, with the counts of all commands. */
 static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts, gboolean by_path)
 {
-        GPtrArray *reported = g_ptr_array_new_with_free_func(operation_free);
+        GPtrArray *reported = g_ptr_array_new_with_free_func(np_operation_free);
         GHashTableIter iter;
         gpointer value;
 
         /* Bucketed ones first, so that what is added to them later is bucketed too. */
         for (guint pass = 0; pass < 2; pass++)
                 for (guint i = 0; i < a->operations->len; i++) {
-                        Operation *from = a->operations->pdata[i], *op;
-                        const NpReportPath *path = from->filter < facts->paths->len ? facts->paths->pdata[from->filter] : NULL;
+                        NpOperation *from = a->operations->pdata[i], *op;
+                        const NpReportPath *path = from->key.filter < facts->paths->len ? facts->paths->pdata[from->key.filter] :
+                                                   NULL;
 
                         if (from->bucketed == (pass == 1))
                                 continue;
-                        op = get_reported(reported, facts, by_path, from->filter, from->opcode);
+                        op = get_reported(reported, facts, by_path, from->key);
                         if (from->bucketed)
                                 op->bucketed = TRUE;
                         g_hash_table_iter_init(&iter, from->cells);
                         while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                                add_cell(op, value, path ? path->transport : NULL);
-                                bucket_when_many(op);
+                                np_operation_add_cell(op, value, path ? path->transport : NULL);
+                                np_operation_bucket_when_many(op);
                         }
                 }
 
         g_hash_table_iter_init(&iter, a->counts);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 const KindCount *kind = value;
-                Operation *op = get_reported(reported, facts, by_path, kind->filter, kind->opcode);
+                NpOperation *op = get_reported(reported, facts, by_path, kind->operation);
 
                 if (kind->count == 0)
                         continue;
-                get_cell(op, np_opcode_blocks(kind->opcode, kind->nlb))->commands += kind->count;
-                bucket_when_many(op);
+                np_operation_cell(op, np_opcode_blocks(kind->operation.opcode, kind->nlb))->commands += kind->count;
+                np_operation_bucket_when_many(op);
         }
         return reported;
 }
@@ -402,19 +307,15 @@ typedef struct {
         double overflow;                /* see overflow_share() */
 } Tables;
 
-static double weight_of(const Cell *cell)
+static void add_group(const Tables *to, const NpOperation *op, const NpCell *cell, const NpTable *table, guint64 commands)
 {
-        return cell->joined->weight + cell->rest->weight;
-}
-
-static void add_group(const Tables *to, const Operation *op, const Cell *cell, const NpTable *table, guint64 commands)
-{
-        NpReportGroup *group = np_report_group_new(np_opcode_name(op->opcode), op->namespace_name);
+        NpReportGroup *group = np_report_group_new(np_opcode_name(op->key.opcode), op->namespace_name);
         const NpReportFacts *facts = to->report->facts;
         /* Of two tables each has its part of the queue depth. */
-        double share = table->with_target ? table->weight / weight_of(cell) : 1;
+        double share = table->with_target ? table->weight / np_cell_weight(cell) : 1;
 
-        group->path = to->by_path ? (gint) op->filter : -1;
+        group->fua = op->key.fua;
+        group->path = to->by_path ? (gint) op->key.filter : -1;
         group->size_bytes = (guint64) cell->blocks * op->block_size;
         group->bucketed = op->bucketed && cell->blocks > 1;
         group->commands = commands;
@@ -431,42 +332,33 @@ static void add_group(const Tables *to, const Operation *op, const Cell *cell, c
         g_ptr_array_add(to->groups, group);
 }
 
-/* What the samples say is missing of the counts. */
-static double uncounted(const Cell *cell)
-{
-        return MAX(0, weight_of(cell) - cell->commands);
-}
-
-/* Commands for which the kernel's programs had no slot are counted, but not by kind. The part of uncounted() that they are. */
+/* Commands for which the kernel's programs had no slot are counted, but not by kind. The part that they are of what the samples
+ * say is missing. */
 static double overflow_share(GPtrArray *operations, const NpReportFacts *facts)
 {
         double overflow = facts->losses[NP_LOSS_KIND_OVERFLOW], sum = 0;
 
-        for (guint i = 0; i < operations->len; i++) {
-                const Operation *op = operations->pdata[i];
+        for (guint i = 0; overflow > 0 && i < operations->len; i++) {
+                const NpOperation *op = operations->pdata[i];
                 GHashTableIter iter;
                 gpointer cell;
 
                 g_hash_table_iter_init(&iter, op->cells);
                 while (g_hash_table_iter_next(&iter, NULL, &cell))
-                        sum += uncounted(cell);
+                        sum += np_cell_uncounted(cell);
         }
-        return sum > overflow ? overflow / sum : 1;
+        return sum > overflow ? overflow / sum : overflow > 0;
 }
 
 /* Returns how many of these commands are under way on average, without the wait for a tag. */
-static double report_cell(const Tables *to, const Operation *op, const Cell *cell)
+static double report_cell(const Tables *to, const NpOperation *op, const NpCell *cell)
 {
-        double weight = weight_of(cell);
-        guint64 commands = cell->commands + (guint64) llround(uncounted(cell) * to->overflow);
+        double weight = np_cell_weight(cell);
+        guint64 commands = np_cell_commands(cell, to->overflow);
         double busy;
 
         if (weight == 0)
                 return 0;
-
-        /* No kinds were counted at all. */
-        if (commands == 0)
-                commands = (guint64) llround(weight);
 
         if (cell->joined->records > 0)
                 add_group(to, op, cell, cell->joined, commands);
@@ -489,6 +381,8 @@ static int compare_groups(gconstpointer a, gconstpointer b)
                 return order;
         if (x->path != y->path)
                 return x->path < y->path ? -1 : 1;
+        if (x->fua != y->fua)
+                return x->fua - y->fua;
         if (x->size_bytes != y->size_bytes)
                 return x->size_bytes < y->size_bytes ? -1 : 1;
         return y->with_target - x->with_target;
@@ -520,17 +414,15 @@ static void add_what_joins_tell(NpAnalysis *a, NpReportFacts *facts)
 static double report_groups(NpAnalysis *a, NpReport *report, gboolean by_path, GPtrArray *groups)
 {
         g_autoptr(GPtrArray) operations = collect(a, report->facts, by_path);
-        Tables to = { report, groups, by_path, 0 };
+        Tables to = { report, groups, by_path, overflow_share(operations, report->facts) };
         double depth = 0;
 
-        if (report->facts->losses[NP_LOSS_KIND_OVERFLOW] > 0)
-                to.overflow = overflow_share(operations, report->facts);
         for (guint i = 0; i < operations->len; i++) {
-                const Operation *op = operations->pdata[i];
+                const NpOperation *op = operations->pdata[i];
                 GHashTableIter iter;
                 gpointer cell;
 
-                if (by_path && op->filter >= report->facts->paths->len)
+                if (by_path && op->key.filter >= report->facts->paths->len)
                         continue;
                 g_hash_table_iter_init(&iter, op->cells);
                 while (g_hash_table_iter_next(&iter, NULL, &cell))
@@ -538,6 +430,32 @@ static double report_groups(NpAnalysis *a, NpReport *report, gboolean by_path, G
         }
         g_ptr_array_sort(groups, compare_groups);
         return depth;
+}
+
+typedef struct {
+        GPtrArray *operations;          /* by path */
+        double overflow;
+} Scales;
+
+static double scale_of_kind(const NpOperationKey *key, guint32 blocks, gboolean bucketed, gpointer data)
+{
+        const Scales *scales = data;
+
+        for (guint i = 0; i < scales->operations->len; i++) {
+                const NpOperation *op = scales->operations->pdata[i];
+
+                if (op->key.filter == key->filter && op->key.opcode == key->opcode && op->key.fua == key->fua)
+                        return np_operation_scale(op, blocks, bucketed, scales->overflow);
+        }
+        return 1;
+}
+
+static void report_views(NpAnalysis *a, NpReport *report)
+{
+        g_autoptr(GPtrArray) operations = collect(a, report->facts, TRUE);
+        Scales scales = { operations, overflow_share(operations, report->facts) };
+
+        np_views_report(a->views, scale_of_kind, &scales, report);
 }
 
 NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
@@ -548,6 +466,7 @@ NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
         report->qd_from_stages = report_groups(a, report, FALSE, report->groups);
         if (facts->paths->len > 1)
                 (void) report_groups(a, report, TRUE, report->groups_by_path);
+        report_views(a, report);
         np_report_add_warnings(report);
         return report;
 }

@@ -47,7 +47,7 @@ guint64 np_analysis_joined(NpAnalysis *a);
 
 /* Sets the count of all commands (sampled or not) of one kind: filter is the index in facts->namespaces' paths,
  * see NpReportFacts. Called with the final sums before np_analysis_report(). */
-void np_analysis_set_commands(NpAnalysis *a, guint filter, guint8 opcode, guint16 nlb, guint64 count);
+void np_analysis_set_commands(NpAnalysis *a, guint filter, guint8 opcode, gboolean fua, guint16 nlb, guint64 count);
 
 /* The report so far. facts is copied. Losses counted by the analysis are added to facts->losses. */
 NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts);

@@ -236,6 +236,7 @@ static void add_group(JsonBuilder *b, const NpReport *report, const NpReportGrou
                 add_count(b, "size_bytes", group->size_bytes);
         else
                 add_absent(b, "size_bytes", "the operation has no length");
+        add_bool(b, "fua", group->fua);
         add_bool(b, "bucketed", group->bucketed);
         add_string(b, "namespace", group->namespace_name);
         if (group->path >= 0)
@@ -279,6 +280,92 @@ static void add_groups(JsonBuilder *b, const char *key, const NpReport *report, 
         json_builder_end_array(b);
 }
 
+static void add_cores(JsonBuilder *b, const char *key, const NpReportCores *cores, const char *reason)
+{
+        if (!cores->list) {
+                add_absent(b, key, reason);
+                return;
+        }
+        json_builder_set_member_name(b, key);
+        json_builder_begin_object(b);
+        add_string(b, "list", cores->list);
+        add_count(b, "busiest", cores->busiest);
+        add_double(b, "busiest_share", cores->busiest_share);
+        add_double(b, "others_share", cores->others_share);
+        json_builder_end_object(b);
+}
+
+static void add_row_key(JsonBuilder *b, NpView view, const NpReportViewRow *row)
+{
+        const char *key = np_view_info(view)->key;
+
+        if (row->path >= 0)
+                add_count(b, "path", row->path);
+        if (row->key == 0 && view == NP_VIEW_SIZE)
+                add_absent(b, key, "the operation has no length");
+        else if (row->key == 0 && view == NP_VIEW_PROCESS)
+                add_absent(b, key, "not known");
+        else
+                add_count(b, key, row->key);
+        if (view == NP_VIEW_PROCESS)
+                add_fact(b, "comm", row->comm);
+}
+
+static void add_row(JsonBuilder *b, NpView view, const NpReportViewRow *row)
+{
+        json_builder_begin_object(b);
+        add_string(b, "namespace", row->namespace_name);
+        add_bool(b, "others", row->others);
+        if (!row->others)
+                add_row_key(b, view, row);
+        add_count(b, "commands", row->commands);
+        add_double(b, "rate_per_s", row->rate_per_s);
+        add_double(b, "avg_qd", row->avg_qd);
+        add_count(b, "sampled", row->sampled);
+        add_count(b, "joined", row->joined);
+        add_bool(b, "with_target", row->with_target);
+
+        json_builder_set_member_name(b, "latency");
+        json_builder_begin_object(b);
+        add_double(b, "mean_ns", row->mean_ns);
+        add_count(b, "p50_ns", row->p50_ns);
+        add_count(b, "p99_ns", row->p99_ns);
+        add_count(b, "max_ns", row->max_ns);
+        json_builder_end_object(b);
+
+        json_builder_set_member_name(b, "stages");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < row->n_stages; i++) {
+                json_builder_begin_object(b);
+                add_string(b, "id", np_stage_info(row->stages[i].stage)->id);
+                add_double(b, "mean_ns", row->stages[i].mean_ns);
+                add_double(b, "share", row->stages[i].share);
+                add_double(b, "avg_qd", row->stages[i].avg_qd);
+                json_builder_end_object(b);
+        }
+        json_builder_end_array(b);
+        add_string(b, "largest", np_stage_info(row->largest)->id);
+
+        add_cores(b, "host_cores", &row->host_cores, "not known");
+        add_cores(b, "response_cores", &row->response_cores, "not known");
+        add_cores(b, "target_cores", &row->target_cores, "no target side");
+        json_builder_end_object(b);
+}
+
+static void add_views(JsonBuilder *b, const NpReport *report)
+{
+        json_builder_set_member_name(b, "views");
+        json_builder_begin_object(b);
+        for (guint i = 0; i < NP_VIEW_COUNT; i++) {
+                json_builder_set_member_name(b, np_view_info(i)->id);
+                json_builder_begin_array(b);
+                for (guint j = 0; j < report->views[i]->len; j++)
+                        add_row(b, i, report->views[i]->pdata[j]);
+                json_builder_end_array(b);
+        }
+        json_builder_end_object(b);
+}
+
 char *np_report_to_json(const NpReport *report)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
@@ -297,6 +384,7 @@ char *np_report_to_json(const NpReport *report)
         add_losses(b, report->facts->losses);
         add_groups(b, "groups", report, report->groups);
         add_groups(b, "groups_by_path", report, report->groups_by_path);
+        add_views(b, report);
 
         json_builder_set_member_name(b, "warnings");
         json_builder_begin_array(b);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "json-depth.h"
-#include "json-reader.h"
-#include "report.h"
+#include "report-parse.h"
 
 #define LENGTH_MAX (8u << 20)
 #define DEPTH_MAX 16u
@@ -279,6 +278,7 @@ static void read_group(NpJsonReader *r, JsonObject *o, const NpReportFacts *fact
                 group->path = np_json_get_int(r, o, "path", 0, (gint64) facts->paths->len - 1);
         if (!np_json_is_null(o, "size_bytes"))
                 group->size_bytes = np_json_get_count(r, o, "size_bytes");
+        group->fua = np_json_has(o, "fua") && np_json_get_bool(r, o, "fua");
         group->bucketed = np_json_get_bool(r, o, "bucketed");
         group->with_target = np_json_get_bool(r, o, "with_target");
         group->part_of_other = np_json_get_bool(r, o, "part_of_other");
@@ -324,6 +324,7 @@ static void read_report(NpJsonReader *r, JsonObject *root, NpReport *report)
 
         read_groups(r, root, "groups", report->facts, FALSE, report->groups);
         read_groups(r, root, "groups_by_path", report->facts, TRUE, report->groups_by_path);
+        np_report_parse_views(r, root, report);
 
         array = np_json_get_array(r, root, "warnings", WARNINGS_MAX);
         outer = np_json_enter(r, "warnings");

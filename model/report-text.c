@@ -58,12 +58,13 @@ char *np_text_percent(double share)
 char *np_text_group(const NpReportGroup *group)
 {
         g_autofree char *size = np_text_size(group->size_bytes), *above = np_text_size(group->size_bytes / 2);
+        const char *fua = group->fua ? " FUA" : "";
 
         if (group->size_bytes == 0)
-                return g_strdup_printf("%s %s", group->op, group->namespace_name);
+                return g_strdup_printf("%s%s %s", group->op, fua, group->namespace_name);
         if (group->bucketed)
-                return g_strdup_printf("%s %s-%s %s", group->op, above, size, group->namespace_name);
-        return g_strdup_printf("%s %s %s", group->op, size, group->namespace_name);
+                return g_strdup_printf("%s %s-%s%s %s", group->op, above, size, fua, group->namespace_name);
+        return g_strdup_printf("%s %s%s %s", group->op, size, fua, group->namespace_name);
 }
 
 static const char *or_unknown(const char *s)
@@ -392,9 +393,16 @@ char *np_report_to_text(const NpReport *report, NpReportTextFlags flags)
 {
         locale_t before = np_text_begin();
         GString *out = g_string_new(NULL);
+        guint view = 0;
+
+        while (view < NP_VIEW_COUNT && !(flags & NP_REPORT_TEXT_BY_QUEUE << view))
+                view++;
 
         append_header(out, report);
-        append_groups(out, report, flags);
+        if (view < NP_VIEW_COUNT)
+                np_text_append_view(out, report, view, flags & NP_REPORT_TEXT_DETAIL);
+        else
+                append_groups(out, report, flags);
         append_queue_depth(out, report);
         append_losses(out, report);
         for (guint i = 0; i < report->warnings->len; i++)

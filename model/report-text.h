@@ -18,9 +18,12 @@ void np_text_end(locale_t before);
 char *np_text_size(guint64 bytes);
 /* "13.3k", "812", "0.5" */
 char *np_text_rate(double per_s);
-/* "read 4KiB nvme6n1", "read 32KiB-64KiB nvme6n1", "flush nvme6n1" */
+/* "read 4KiB nvme6n1", "write 4KiB FUA nvme6n1", "read 32KiB-64KiB nvme6n1", "flush nvme6n1" */
 char *np_text_group(const NpReportGroup *group);
 /* "0.12 %": two significant digits, whole numbers from 10 on */
 char *np_text_percent(double share);
+
+/* A view as a table, an empty line before it (report-text-views.c). */
+void np_text_append_view(GString *out, const NpReport *report, NpView view, gboolean detail);
 
 G_END_DECLS

@@ -265,6 +265,8 @@ NpReport *np_report_new(const NpReportFacts *facts)
         report->facts = np_report_facts_copy(facts);
         report->groups = g_ptr_array_new_with_free_func(group_free);
         report->groups_by_path = g_ptr_array_new_with_free_func(group_free);
+        for (guint i = 0; i < NP_VIEW_COUNT; i++)
+                report->views[i] = g_ptr_array_new_with_free_func(np_report_view_row_free);
         report->warnings = g_ptr_array_new_with_free_func(g_free);
         return report;
 }
@@ -277,6 +279,8 @@ void np_report_free(NpReport *report)
         np_report_facts_free(report->facts);
         g_ptr_array_unref(report->groups);
         g_ptr_array_unref(report->groups_by_path);
+        for (guint i = 0; i < NP_VIEW_COUNT; i++)
+                g_ptr_array_unref(report->views[i]);
         g_ptr_array_unref(report->warnings);
         g_free(report);
 }

@@ -8,6 +8,7 @@
 #include <gio/gio.h>
 #include <json-glib/json-glib.h>
 
+#include "report-view.h"
 #include "stage.h"
 
 G_BEGIN_DECLS
@@ -146,6 +147,7 @@ typedef struct {
 typedef struct {
         char *op;                       /* "read", "write", "flush", ... : np_opcode_name() */
         guint64 size_bytes;             /* 0 where the operation has no length; a power-of-two bucket's upper end when bucketed */
+        gboolean fua;                   /* writes with Force Unit Access */
         gboolean bucketed;              /* sizes above size_bytes / 2, up to size_bytes */
         char *namespace_name;
         gint path;                      /* index in paths, of a group by path; else -1: all paths of the namespace */
@@ -167,6 +169,7 @@ typedef struct {
         NpReportFacts *facts;
         GPtrArray *groups;              /* of NpReportGroup, most commands first */
         GPtrArray *groups_by_path;      /* the same commands told by path; empty when there is one path */
+        GPtrArray *views[NP_VIEW_COUNT];        /* of NpReportViewRow: the same commands once more, those of most commands first */
         GPtrArray *warnings;            /* of char*, complete sentences */
         double qd_from_stages;          /* of all commands, sum of the stages' avg QD without H0..H1 */
 } NpReport;
@@ -213,6 +216,11 @@ typedef enum {
         NP_REPORT_TEXT_DEFAULT = 0,             /* exactly the shape of docs/model.md */
         NP_REPORT_TEXT_DETAIL = 1 << 0,         /* the stages' components below them */
         NP_REPORT_TEXT_BY_PATH = 1 << 1,        /* the groups by path */
+        /* instead of the groups, a view */
+        NP_REPORT_TEXT_BY_QUEUE = 1 << 2,
+        NP_REPORT_TEXT_BY_CPU = 1 << 3,
+        NP_REPORT_TEXT_BY_SIZE = 1 << 4,
+        NP_REPORT_TEXT_BY_PROCESS = 1 << 5,
 } NpReportTextFlags;
 char *np_report_to_text(const NpReport *report, NpReportTextFlags flags);
 

@@ -134,6 +134,63 @@ static void set_latency(NpReportGroup *group, double mean_ns, guint64 p50_ns, gu
         group->max_ns = max_ns;
 }
 
+static void set_cores(NpReportCores *cores, const char *list, guint busiest, double share)
+{
+        *cores = (NpReportCores) { g_strdup(list), busiest, share, 0 };
+}
+
+static NpReportViewRow *add_view_row(NpReport *report, NpView view, guint64 key, double rate_per_s, gboolean with_target)
+{
+        static const double means[] = { 490, 1260, 10030, 1020, 59970 };
+        NpReportViewRow *row = np_report_view_row_new("nvme6n1");
+
+        row->key = key;
+        row->path = view == NP_VIEW_QUEUE ? 0 : -1;
+        row->rate_per_s = rate_per_s;
+        row->commands = rate_per_s * report->facts->duration_ns / 1e9;
+        row->mean_ns = 72770;
+        row->avg_qd = rate_per_s * row->mean_ns / 1e9;
+        row->sampled = 1500;
+        row->with_target = with_target;
+        row->joined = with_target ? 1500 : 0;
+        row->p50_ns = 69540;
+        row->p99_ns = 80300;
+        row->max_ns = 95004;
+        row->n_stages = with_target ? 5 : 3;
+        for (guint i = 0; i < row->n_stages; i++) {
+                double mean_ns = !with_target && i == 2 ? 71020 : means[i];
+
+                row->stages[i] = (NpReportViewStage) { np_view_stage(with_target, i), mean_ns, mean_ns / row->mean_ns,
+                                                       mean_ns * rate_per_s / 1e9 };
+        }
+        row->largest = with_target ? NP_STAGE_STORAGE : NP_STAGE_NETWORK_TARGET;
+        set_cores(&row->host_cores, "0", 0, 1);
+        set_cores(&row->response_cores, "0-1", 1, 0.75);
+        if (with_target)
+                set_cores(&row->target_cores, "0-3,8-11,16", 9, 0.208);
+        g_ptr_array_add(report->views[view], row);
+        return row;
+}
+
+static void add_views(NpReport *report)
+{
+        NpReportViewRow *row;
+
+        add_view_row(report, NP_VIEW_QUEUE, 1, 9300, TRUE);
+        row = add_view_row(report, NP_VIEW_QUEUE, 12, 4000, TRUE);
+        set_cores(&row->target_cores, "3", 3, 1);
+        add_view_row(report, NP_VIEW_CPU, 0, 13300, TRUE);
+        add_view_row(report, NP_VIEW_SIZE, 4096, 13300, TRUE);
+        row = add_view_row(report, NP_VIEW_SIZE, 0, 0.2, FALSE);
+        row->largest = NP_STAGE_HOST_BLOCK;
+        row = add_view_row(report, NP_VIEW_PROCESS, 4711, 13000, TRUE);
+        row->comm = g_strdup("fio");
+        row->target_cores.others_share = 0.03;
+        add_view_row(report, NP_VIEW_PROCESS, 0, 299, TRUE);
+        row = add_view_row(report, NP_VIEW_PROCESS, 0, 1, TRUE);
+        row->others = TRUE;
+}
+
 /* The example of docs/model.md. */
 static NpReport *make_joined(void)
 {
@@ -182,6 +239,7 @@ static NpReport *make_joined(void)
         add_absent(stage, NP_COMPONENT_DRIVE, "the namespace is a file");
         group->largest = NP_STAGE_STORAGE;
         report->qd_from_stages = 0.97;
+        add_views(report);
         return report;
 }
 
@@ -244,6 +302,17 @@ static NpReport *make_mixed(void)
         add_stage(group, NP_STAGE_HOST_DRIVER, 0);
         add_stage(group, NP_STAGE_NETWORK_TARGET, 1000000000);
         group->largest = NP_STAGE_NETWORK_TARGET;
+
+        group = add_group(report, "write", 4096, 51.5, 4000);
+        group->with_target = group->fua = TRUE;
+        group->joined = 4000;
+        set_latency(group, 62740, 60000, 90000, 120000, 1250000);
+        add_stage(group, NP_STAGE_HOST_BLOCK, 490);
+        add_stage(group, NP_STAGE_HOST_DRIVER, 1260);
+        add_stage(group, NP_STAGE_NETWORK, 0);
+        add_stage(group, NP_STAGE_TARGET_DRIVER, 1020);
+        add_stage(group, NP_STAGE_STORAGE, 59970);
+        group->largest = NP_STAGE_STORAGE;
 
         group = add_group(report, "flush", 0, 0.4, 4);
         group->with_target = TRUE;
@@ -334,6 +403,9 @@ static NpReport *make_multipath(void)
         group->path = 2;
         fill_rest(group);
         report->qd_from_stages = 0.97;
+
+        add_view_row(report, NP_VIEW_QUEUE, 3, 9000, TRUE)->path = 1;
+        add_view_row(report, NP_VIEW_QUEUE, 3, 4300, FALSE)->path = 2;
         return report;
 }
 

@@ -2,6 +2,8 @@
 /*
  * How the analysis groups commands; test-analysis.c has what it says of a group.
  */
+#include <string.h>
+
 #include "sample-session.h"
 
 /* One command of each size. */
@@ -21,7 +23,7 @@ static void add_sizes(NpAnalysis *a, guint filter, guint from, guint n)
 {
         add_records(a, filter, from, n);
         for (guint i = from; i < from + n; i++)
-                np_analysis_set_commands(a, filter, READ, i, 100);
+                np_analysis_set_commands(a, filter, READ, FALSE, i, 100);
 }
 
 static guint64 sum_of_commands(const NpReport *report)
@@ -61,9 +63,9 @@ static void test_kinds_without_a_slot(void)
                         add_records(a, 0, 0, 1);
                         add_records(a, 0, 7, 2);
                 }
-                np_analysis_set_commands(a, 0, READ, 0, 10);
-                np_analysis_set_commands(a, 0, READ, 7, 5);
-                np_analysis_set_commands(a, 0, READ, 8, 5);
+                np_analysis_set_commands(a, 0, READ, FALSE, 0, 10);
+                np_analysis_set_commands(a, 0, READ, FALSE, 7, 5);
+                np_analysis_set_commands(a, 0, READ, FALSE, 8, 5);
                 facts->commands = 20 + overflow;
                 facts->losses[NP_LOSS_KIND_OVERFLOW] = overflow;
                 np_analysis_finish(a);
@@ -145,7 +147,7 @@ static void test_sizes_not_sampled(void)
 
         add_sizes(a, 0, 7, 1);
         for (guint nlb = 20; nlb < 35; nlb++)
-                np_analysis_set_commands(a, 0, READ, nlb, 1);
+                np_analysis_set_commands(a, 0, READ, FALSE, nlb, 1);
         report = sample_report_of(a, FALSE);
         g_assert_cmpuint(report->groups->len, ==, 1);
         g_assert_true(sample_group(report, 0)->bucketed);
@@ -180,12 +182,12 @@ static void test_operations_and_namespaces(void)
                 test_rehash(&c);
                 np_analysis_add_host(a, &c.host);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 10);
-        np_analysis_set_commands(a, 1, READ, 7, 30);
-        np_analysis_set_commands(a, 2, READ, 7, 20);
-        np_analysis_set_commands(a, 1, FLUSH, 7, 3);
-        np_analysis_set_commands(a, 1, FLUSH, 8, 4);
-        np_analysis_set_commands(a, 2, FLUSH, 7, 5);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 10);
+        np_analysis_set_commands(a, 1, READ, FALSE, 7, 30);
+        np_analysis_set_commands(a, 2, READ, FALSE, 7, 20);
+        np_analysis_set_commands(a, 1, FLUSH, FALSE, 7, 3);
+        np_analysis_set_commands(a, 1, FLUSH, FALSE, 8, 4);
+        np_analysis_set_commands(a, 2, FLUSH, FALSE, 7, 5);
         report = sample_report_of(a, FALSE);
 
         g_assert_cmpuint(report->groups->len, ==, 4);
@@ -198,6 +200,35 @@ static void test_operations_and_namespaces(void)
         g_assert_cmpuint(sample_group(report, 2)->size_bytes, ==, 0);
         g_assert_cmpuint(sample_group(report, 2)->sampled, ==, 10);
         g_assert_cmpuint(sample_group(report, 3)->commands, ==, 5);
+}
+
+/* Writes that are to be on the medium before they are answered are of another kind, in the counts as well. */
+static void test_fua(void)
+{
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
+        g_autoptr(NpReport) report = NULL;
+        g_autofree char *text = NULL;
+
+        for (guint i = 0; i < 30; i++) {
+                TestCommand c = sample_command(TEST_WRITE, i, i % 3 == 0 ? 500000 : 0);
+
+                if (i % 3 == 0)
+                        c.host.header.flags |= NP_F_FUA;
+                np_analysis_add_host(a, &c.host);
+                np_analysis_add_target(a, 0, &c.target);
+        }
+        np_analysis_set_commands(a, 0, 0x01, FALSE, 7, 4000);
+        np_analysis_set_commands(a, 0, 0x01, TRUE, 7, 1000);
+        report = sample_report_of(a, TRUE);
+        g_assert_cmpuint(report->groups->len, ==, 2);
+        g_assert_false(sample_group(report, 0)->fua);
+        g_assert_cmpuint(sample_group(report, 0)->commands, ==, 4000);
+        g_assert_cmpfloat_with_epsilon(sample_group(report, 0)->mean_ns, 72000, 1);
+        g_assert_true(sample_group(report, 1)->fua);
+        g_assert_cmpuint(sample_group(report, 1)->commands, ==, 1000);
+        g_assert_cmpfloat_with_epsilon(sample_group(report, 1)->mean_ns, 572000, 1);
+        text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
+        g_assert_nonnull(strstr(text, "== write 4KiB FUA nvme6n1: 10 commands"));
 }
 
 /* Without a count of the kind, the weights tell how many there were. */
@@ -228,6 +259,7 @@ int main(int argc, char **argv)
         g_test_add_func("/analysis-groups/sizes-not-sampled", test_sizes_not_sampled);
         g_test_add_func("/analysis-groups/many-sizes", test_many_sizes);
         g_test_add_func("/analysis-groups/operations-and-namespaces", test_operations_and_namespaces);
+        g_test_add_func("/analysis-groups/fua", test_fua);
         g_test_add_func("/analysis-groups/no-count", test_no_count);
         return g_test_run();
 }

@@ -113,7 +113,7 @@ static void test_gone(void)
                 if (i == 70)
                         np_analysis_target_ended(a, 0);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 100);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 100);
         report = sample_report_of(a, TRUE);
         g_assert_cmpuint(np_analysis_joined(a), ==, 60);
         g_assert_cmpuint(report->facts->losses[NP_LOSS_TARGET_GONE], ==, 40);
@@ -188,8 +188,8 @@ static void test_by_path(void)
                 if (i % 20 != 1)
                         np_analysis_add_target(a, 0, &c.target);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 5000);
-        np_analysis_set_commands(a, 1, READ, 7, 5000);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 5000);
+        np_analysis_set_commands(a, 1, READ, FALSE, 7, 5000);
         report = sample_report_of(a, TRUE);
 
         g_assert_cmpuint(report->groups->len, ==, 2);

@@ -46,7 +46,7 @@ static void test_host_only(void)
 
                 np_analysis_add_host(a, &c.host);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 5000);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 5000);
         report = sample_report_of(a, FALSE);
 
         g_assert_cmpuint(report->groups->len, ==, 1);
@@ -105,7 +105,7 @@ static void test_joined(void)
                 add(a, &c);
                 np_analysis_advance(a, c.host.h[NP_H0]);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 5000);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 5000);
         report = sample_report_of(a, TRUE);
         g_assert_cmpuint(np_analysis_joined(a), ==, 100);
 
@@ -148,7 +148,7 @@ static void test_leftovers(void)
                         np_analysis_add_target(a, 0, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 5000);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 5000);
         report = sample_report_of(a, TRUE);
 
         g_assert_cmpuint(report->groups->len, ==, 2);
@@ -282,7 +282,7 @@ static void test_weights(gconstpointer data)
                         np_analysis_add_target(a, 0, &c.target);
                 np_analysis_add_host(a, &c.host);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 700);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 700);
         report = sample_report_of(a, with_target);
         group = sample_group(report, 0);
         g_assert_cmpuint(group->sampled, ==, 400);
@@ -311,7 +311,7 @@ static void test_threshold_leaves_out(void)
                 }
                 np_analysis_add_host(a, &c.host);
         }
-        np_analysis_set_commands(a, 0, READ, 7, 1000);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 1000);
         report = sample_report_of(a, TRUE);
         g_assert_cmpuint(both, >, 50);
         g_assert_cmpuint(report->groups->len, ==, 1);
@@ -378,11 +378,11 @@ static void test_report_so_far(void)
                 add(a, &c);
                 if (i == 49) {
                         np_analysis_advance(a, c.host.h[NP_H8] + 1);
-                        np_analysis_set_commands(a, 0, READ, 7, 50);
+                        np_analysis_set_commands(a, 0, READ, FALSE, 7, 50);
                         first = np_analysis_report(a, facts);
                 }
         }
-        np_analysis_set_commands(a, 0, READ, 7, 100);
+        np_analysis_set_commands(a, 0, READ, FALSE, 7, 100);
         last = sample_report_of(a, TRUE);
         g_assert_cmpuint(sample_group(first, 0)->joined, ==, 50);
         g_assert_cmpuint(sample_group(first, 0)->commands, ==, 50);

@@ -175,6 +175,17 @@ static const Bad bad[] = {
         { "\"detail\" : true", "\"detail\" : 1", NP_REPORT_ERROR_INVALID, "session.detail: must be true or false" },
         { "\"drive_hidden\" : \"the namespace is a file\"", "\"drive_hidden\" : 1", NP_REPORT_ERROR_INVALID,
           "targets[0].drive_hidden: must be a string" },
+        { "\"fua\" : false", "\"fua\" : 0", NP_REPORT_ERROR_INVALID, "groups[0].fua: must be true or false" },
+        { "\"qid\"", "\"x\"", NP_REPORT_ERROR_INVALID, "views.queue[0].qid: missing" },
+        { "\"process\"", "\"x\"", NP_REPORT_ERROR_INVALID, "views.process: missing" },
+        { "\"path\" : 0", "\"path\" : 1", NP_REPORT_ERROR_INVALID, "views.queue[0].path: must be from 0 to 0" },
+        { "\"list\" : \"0\"", "\"list\" : \"0-\"", NP_REPORT_ERROR_INVALID,
+          "views.queue[0].host_cores.list: must be a list of processors, like 0-3,7" },
+        { "\"list\" : \"0\"", "\"list\" : \"\"", NP_REPORT_ERROR_INVALID, "host_cores.list" },
+        { "\"list\" : \"0\"", "\"list\" : \"0,\"", NP_REPORT_ERROR_INVALID, "host_cores.list" },
+        { "\"list\" : \"0\"", "\"list\" : \"0-1-2\"", NP_REPORT_ERROR_INVALID, "host_cores.list" },
+        { "\"comm\" : \"fio\"", "\"comm\" : \"\\u001b\"", NP_REPORT_ERROR_INVALID,
+          "views.process[0].comm: holds control characters" },
         { "\"groups_by_path\"", "\"x\"", NP_REPORT_ERROR_INVALID, "groups_by_path: missing" },
 
         /* what would steer a terminal */

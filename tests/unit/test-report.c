@@ -47,6 +47,43 @@ static void test_text(gconstpointer data)
         check_lines(detail);
 }
 
+static void check_view(const char *name, NpReport *report, NpReportTextFlags flags, const char *suffix, glong width)
+{
+        g_autofree char *text = np_report_to_text(report, flags);
+        g_autofree char *expected = sample_fixture(name, suffix, text);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        check_same_text(text, expected);
+        for (guint i = 0; lines[i]; i++) {
+                g_assert_false(g_str_has_suffix(lines[i], " "));
+                g_assert_cmpint(g_utf8_strlen(lines[i], -1), <=, width);
+        }
+}
+
+/* 80 columns where one processor does each part, never more than 128. */
+static void test_views(void)
+{
+        g_autoptr(NpReport) joined = sample_reports[0].make(), multipath = sample_reports[3].make();
+        g_autoptr(NpReport) simple = sample_reports[0].make(), none = sample_reports[4].make();
+        NpReportViewRow *first = simple->views[NP_VIEW_QUEUE]->pdata[0];
+        g_autofree char *text = np_report_to_text(none, NP_REPORT_TEXT_BY_CPU);
+
+        check_view("joined", joined, NP_REPORT_TEXT_BY_QUEUE, "-queue.txt", 128);
+        check_view("joined", joined, NP_REPORT_TEXT_BY_CPU, "-cpu.txt", 128);
+        check_view("joined", joined, NP_REPORT_TEXT_BY_SIZE, "-size.txt", 128);
+        check_view("joined", joined, NP_REPORT_TEXT_BY_PROCESS | NP_REPORT_TEXT_DETAIL, "-process-detail.txt", 128);
+        check_view("multipath", multipath, NP_REPORT_TEXT_BY_QUEUE | NP_REPORT_TEXT_DETAIL, "-queue-detail.txt", 128);
+
+        g_ptr_array_set_size(simple->views[NP_VIEW_QUEUE], 1);
+        g_free(first->response_cores.list);
+        g_free(first->target_cores.list);
+        first->response_cores = (NpReportCores) { g_strdup("0"), 0, 1, 0 };
+        first->target_cores = (NpReportCores) { g_strdup("2"), 2, 1, 0 };
+        check_view("joined", simple, NP_REPORT_TEXT_BY_QUEUE, "-queue-80.txt", 80);
+
+        g_assert_nonnull(strstr(text, "\nno commands by cpu in this report\n"));
+}
+
 /* Down to the column: scripts read it. */
 static void test_example(void)
 {
@@ -222,6 +259,7 @@ int main(int argc, char **argv)
 
                 g_test_add_data_func(path, &sample_reports[i], test_text);
         }
+        g_test_add_func("/report/views", test_views);
         g_test_add_func("/report/small-tables", test_small_tables);
         g_test_add_func("/report/example", test_example);
         g_test_add_func("/report/numbers", test_numbers);

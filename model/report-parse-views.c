@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "report-parse.h"
+
+#define CORES_LENGTH_MAX 1024
+
+/* "0-3,7" */
+static gboolean is_list_of_cores(const char *list)
+{
+        const char *s = list;
+
+        do {
+                for (guint i = 0; i < 2; i++) {
+                        if (!g_ascii_isdigit(*s))
+                                return FALSE;
+                        while (g_ascii_isdigit(*s))
+                                s++;
+                        if (*s != '-')
+                                break;
+                        if (i == 0)
+                                s++;
+                }
+        } while (*s == ',' && *++s);
+        return *s == '\0' && s > list && s[-1] != ',' && strlen(list) <= CORES_LENGTH_MAX;
+}
+
+static void read_cores(NpJsonReader *r, JsonObject *row, const char *key, NpReportCores *cores)
+{
+        JsonObject *o;
+        gsize before;
+
+        if (np_json_is_null(row, key)) {
+                g_autofree char *reason = np_json_get_reason(r, row, key);
+
+                return;
+        }
+        o = np_json_get_object(r, row, key);
+        before = np_json_enter(r, key);
+        cores->list = np_json_get_string(r, o, "list");
+        cores->busiest = np_json_get_int(r, o, "busiest", 0, G_MAXUINT32);
+        cores->busiest_share = np_json_get_double(r, o, "busiest_share", 0);
+        cores->others_share = np_json_get_double(r, o, "others_share", 0);
+        if (cores->list && !is_list_of_cores(cores->list))
+                np_json_fail(r, "list", "must be a list of processors, like 0-3,7");
+        np_json_leave(r, before);
+}
+
+static void read_key(NpJsonReader *r, JsonObject *o, NpView view, const NpReportFacts *facts, NpReportViewRow *row)
+{
+        const char *key = np_view_info(view)->key;
+
+        if (view == NP_VIEW_QUEUE)
+                row->path = np_json_get_int(r, o, "path", 0, (gint64) facts->paths->len - 1);
+        if ((view == NP_VIEW_SIZE || view == NP_VIEW_PROCESS) && np_json_is_null(o, key)) {
+                g_autofree char *reason = np_json_get_reason(r, o, key);
+        } else
+                row->key = np_json_get_count(r, o, key);
+        if (view == NP_VIEW_PROCESS)
+                row->comm = np_json_get_fact(r, o, "comm");
+}
+
+static void read_stages(NpJsonReader *r, JsonObject *o, NpReportViewRow *row)
+{
+        guint wanted = row->with_target ? NP_STAGE_COUNT : NP_STAGE_NETWORK + 1;
+        JsonArray *array = np_json_get_array(r, o, "stages", NP_STAGE_COUNT);
+        g_autofree char *largest = np_json_get_string(r, o, "largest");
+        gboolean found = FALSE;
+        gsize outer;
+
+        if (!r->error && np_json_length(array) != wanted)
+                np_json_fail(r, "stages", "has %u elements, must have %u", np_json_length(array), wanted);
+
+        outer = np_json_enter(r, "stages");
+        for (guint i = 0; i < wanted && !r->error; i++) {
+                gsize before = np_json_enter_element(r, i);
+                JsonObject *item = np_json_object_of(r, json_array_get_element(array, i), "");
+                const NpStageInfo *info = np_stage_info(np_view_stage(row->with_target, i));
+                g_autofree char *id = np_json_get_string(r, item, "id");
+
+                if (id && !g_str_equal(id, info->id))
+                        np_json_fail(r, "id", "must be \"%s\" at this place", info->id);
+                row->stages[i] = (NpReportViewStage) {
+                        .stage = info->stage,
+                        .mean_ns = np_json_get_double(r, item, "mean_ns", -NP_JSON_NUMBER_MAX),
+                        .share = np_json_get_double(r, item, "share", -NP_JSON_NUMBER_MAX),
+                        .avg_qd = np_json_get_double(r, item, "avg_qd", -NP_JSON_NUMBER_MAX),
+                };
+                row->n_stages = i + 1;
+                if (largest && g_str_equal(largest, info->id)) {
+                        row->largest = info->stage;
+                        found = TRUE;
+                }
+                np_json_leave(r, before);
+        }
+        np_json_leave(r, outer);
+        if (!found)
+                np_json_fail(r, "largest", "is not one of the row's stages");
+}
+
+static void read_row(NpJsonReader *r, JsonObject *o, NpView view, const NpReportFacts *facts, GPtrArray *rows)
+{
+        g_autofree char *namespace_name = np_json_get_string(r, o, "namespace");
+        NpReportViewRow *row = np_report_view_row_new(namespace_name);
+        JsonObject *latency;
+        gsize before;
+
+        g_ptr_array_add(rows, row);
+        row->others = np_json_get_bool(r, o, "others");
+        if (!row->others)
+                read_key(r, o, view, facts, row);
+        row->commands = np_json_get_count(r, o, "commands");
+        row->rate_per_s = np_json_get_double(r, o, "rate_per_s", 0);
+        row->avg_qd = np_json_get_double(r, o, "avg_qd", 0);
+        row->sampled = np_json_get_count(r, o, "sampled");
+        row->joined = np_json_get_count(r, o, "joined");
+        row->with_target = np_json_get_bool(r, o, "with_target");
+
+        latency = np_json_get_object(r, o, "latency");
+        before = np_json_enter(r, "latency");
+        row->mean_ns = np_json_get_double(r, latency, "mean_ns", 0);
+        row->p50_ns = np_json_get_count(r, latency, "p50_ns");
+        row->p99_ns = np_json_get_count(r, latency, "p99_ns");
+        row->max_ns = np_json_get_count(r, latency, "max_ns");
+        np_json_leave(r, before);
+
+        read_stages(r, o, row);
+        read_cores(r, o, "host_cores", &row->host_cores);
+        read_cores(r, o, "response_cores", &row->response_cores);
+        read_cores(r, o, "target_cores", &row->target_cores);
+}
+
+void np_report_parse_views(NpJsonReader *r, JsonObject *root, NpReport *report)
+{
+        JsonObject *views;
+        gsize outer;
+
+        if (!np_json_has(root, "views"))
+                return;
+
+        views = np_json_get_object(r, root, "views");
+        outer = np_json_enter(r, "views");
+        for (guint view = 0; view < NP_VIEW_COUNT; view++) {
+                const char *id = np_view_info(view)->id;
+                JsonArray *array = np_json_get_array(r, views, id, NP_VIEW_ROWS + 1);
+                gsize middle = np_json_enter(r, id);
+
+                for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
+                        gsize before = np_json_enter_element(r, i);
+                        JsonObject *o = np_json_object_of(r, json_array_get_element(array, i), "");
+
+                        read_row(r, o, view, report->facts, report->views[view]);
+                        np_json_leave(r, before);
+                }
+                np_json_leave(r, middle);
+        }
+        np_json_leave(r, outer);
+}
