@@ -3,6 +3,55 @@
 
 #include "kernel/plan.h"
 
+static const char *side_name(HookSides side)
+{
+        return side == HOOK_SIDE_HOST ? "host" : "target";
+}
+
+/* true, or the reason why not */
+static void add_usable(JsonBuilder *b, const char *name, bool usable, const char *why)
+{
+        json_builder_set_member_name(b, name);
+        if (usable)
+                json_builder_add_boolean_value(b, true);
+        else
+                json_builder_add_string_value(b, why);
+}
+
+static void add_transports(JsonBuilder *b, const HookPlan *plan)
+{
+        json_builder_set_member_name(b, "transports");
+        json_builder_begin_object(b);
+        for (unsigned i = 0; i < n_transports; i++) {
+                json_builder_set_member_name(b, transports[i].name);
+                json_builder_begin_object(b);
+                for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
+                        const char *why = NULL;
+                        bool usable = hook_plan_transport_usable(plan, side, transports[i].transport, &why);
+
+                        add_usable(b, side_name(side), usable, why);
+                }
+                json_builder_end_object(b);
+        }
+        json_builder_end_object(b);
+}
+
+/* A side is usable when one of the transports is: sessions are of those that their paths have. */
+static void add_sides(JsonBuilder *b, const HookPlan *plan)
+{
+        json_builder_set_member_name(b, "usable");
+        json_builder_begin_object(b);
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
+                const char *why = NULL;
+                bool usable = hook_plan_usable(plan, side, &why);
+
+                for (unsigned i = 0; !usable && i < n_transports; i++)
+                        usable = hook_plan_transport_usable(plan, side, transports[i].transport, NULL);
+                add_usable(b, side_name(side), usable, why);
+        }
+        json_builder_end_object(b);
+}
+
 int inspection_make(JsonNode **ret)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
@@ -27,20 +76,8 @@ int inspection_make(JsonNode **ret)
         json_builder_add_string_value(b, NTPROF_VERSION);
         json_builder_set_member_name(b, "kernel");
         json_builder_add_string_value(b, kernel_inventory_release(inventory));
-        json_builder_set_member_name(b, "usable");
-        json_builder_begin_object(b);
-        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
-                const char *why = NULL;
-                bool usable = hook_plan_usable(plan, side, &why);
-
-                /* true, or the reason why not */
-                json_builder_set_member_name(b, side == HOOK_SIDE_HOST ? "host" : "target");
-                if (usable)
-                        json_builder_add_boolean_value(b, true);
-                else
-                        json_builder_add_string_value(b, why);
-        }
-        json_builder_end_object(b);
+        add_sides(b, plan);
+        add_transports(b, plan);
         json_builder_set_member_name(b, "plan");
         json_builder_add_value(b, hook_plan_to_json(plan));
         json_builder_set_member_name(b, "inventory");
@@ -70,7 +107,7 @@ static void add_boundary(GString *text, JsonNode *row)
 {
         JsonNode *chosen = member(row, "chosen");
         const char *boundary = string_member(row, "boundary"), *covers = string_member(row, "covers"),
-                   *merged = string_member(row, "merged_into"), *symbol = string_member(chosen, "symbol"),
+                   *transport = string_member(row, "transport"), *merged = string_member(row, "merged_into"), *symbol = string_member(chosen, "symbol"),
                    *mechanism = string_member(chosen, "mechanism");
 
         if (!boundary)
@@ -82,8 +119,8 @@ static void add_boundary(GString *text, JsonNode *row)
                 g_string_append_printf(text, "no hook: taken as %s", merged);
         else
                 g_string_append(text, "no hook");
-        g_string_append_printf(text, "  -- %s%s%s%s\n", string_member(row, "description") ?: "", covers ? " (" : "",
-                               covers ?: "", covers ? ")" : "");
+        g_string_append_printf(text, "  -- %s%s%s%s%s%s\n", transport ?: "", transport ? ": " : "",
+                               string_member(row, "description") ?: "", covers ? " (" : "", covers ?: "", covers ? ")" : "");
 }
 
 char *inspection_to_text(JsonNode *inspection)
@@ -97,6 +134,13 @@ char *inspection_to_text(JsonNode *inspection)
                 const char *why = string_member(usable, sides[i]);
 
                 g_string_append_printf(text, "\n%s side: %s\n", sides[i], why ?: "can be recorded");
+                for (unsigned k = 0; !why && k < n_transports; k++) {
+                        JsonNode *transport = member(member(inspection, "transports"), transports[k].name);
+
+                        if (string_member(transport, sides[i]))
+                                g_string_append_printf(text, "not over %s: %s\n", transports[k].name,
+                                                       string_member(transport, sides[i]));
+                }
                 if (!plan || !JSON_NODE_HOLDS_ARRAY(plan))
                         continue;
                 for (guint k = 0; k < json_array_get_length(json_node_get_array(plan)); k++) {

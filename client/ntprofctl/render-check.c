@@ -147,69 +147,23 @@ static void add_boundary(GString *text, JsonObject *row)
         }
 }
 
-/* The driver of a transport on that side, when it is not loaded: without it there is nothing to look for, and nothing wrong. NULL:
- * it is, or the document doesn't tell. */
-static char *missing_driver(JsonArray *modules, const char *side, const char *transport)
+/* Those that a side which can be recorded cannot be recorded over. */
+static void add_transports(GString *text, const char *side, JsonObject *transports)
 {
-        g_autofree char *driver = g_strdup_printf("%s_%s", g_str_equal(side, "host") ? "nvme" : "nvmet", transport);
+        g_autoptr(GList) names = transports ? json_object_get_members(transports) : NULL;
 
-        for (guint i = 0; modules && i < json_array_get_length(modules); i++) {
-                JsonObject *module = object_element(modules, i);
-
-                if (g_strcmp0(string_member(module, "name"), driver) == 0)
-                        return boolean_member(module, "loaded") ? NULL : g_steal_pointer(&driver);
-        }
-        return NULL;
-}
-
-/* rdma: nvme_rdma is not loaded; load it to see what there is for H3, H6 */
-static void add_not_loaded(GString *text, const char *side, const char *transport, const char *driver, JsonArray *plan)
-{
-        g_autoptr(GString) line = g_string_new(driver);
-        const char *before = NULL;
-
-        g_string_append(line, " is not loaded; load it to see what there is for");
-        for (guint i = 0; i < json_array_get_length(plan); i++) {
-                JsonObject *row = object_element(plan, i);
-                const char *boundary = string_member(row, "boundary");
-
-                if (!boundary || g_strcmp0(string_member(row, "side"), side) != 0 ||
-                    g_strcmp0(string_member(row, "transport"), transport) != 0 || g_strcmp0(boundary, before) == 0)
-                        continue;
-                g_string_append_printf(line, "%s %s", before ? "," : "", boundary);
-                before = boundary;
-        }
-        add_style(text, STYLE_BOLD);
-        g_string_append_printf(text, "%s: ", transport);
-        add_style(text, STYLE_NONE);
-        add_wrapped(text, INDENT, line->str);
-}
-
-static void add_rows(GString *text, const char *side, JsonArray *plan, JsonArray *modules)
-{
-        g_autoptr(GPtrArray) missing = g_ptr_array_new();       /* transports */
-
-        for (guint i = 0; i < json_array_get_length(plan); i++) {
-                JsonObject *row = object_element(plan, i);
-                const char *transport = string_member(row, "transport");
-                g_autofree char *driver = transport ? missing_driver(modules, side, transport) : NULL;
-
-                if (g_strcmp0(string_member(row, "side"), side) != 0)
-                        continue;
-                if (!driver)
-                        add_boundary(text, row);
-                else if (!g_ptr_array_find_with_equal_func(missing, transport, g_str_equal, NULL))
-                        g_ptr_array_add(missing, (gpointer) transport);
-        }
-        for (guint i = 0; i < missing->len; i++) {
-                g_autofree char *driver = missing_driver(modules, side, missing->pdata[i]);
-
-                add_not_loaded(text, side, missing->pdata[i], driver, plan);
+        for (GList *name = names; name; name = name->next) {
+                const char *why = string_member(object_member(transports, name->data), side);
+                if (why) {
+                        g_autofree char *line = g_strdup_printf("not over %s: %s", (const char *) name->data, why);
+                        g_string_append_printf(text, "%*s", INDENT, "");
+                        add_wrapped(text, INDENT + 4, line);
+                }
         }
 }
 
-/* usable: {"host": true or why not, "target": ...} */
-static void add_side(GString *text, const char *side, JsonObject *usable, JsonArray *plan, JsonArray *modules)
+/* usable: {"host": true or why not, "target": ...}, and that of each transport; transports may be NULL. */
+static void add_side(GString *text, const char *side, JsonObject *usable, JsonObject *transports, JsonArray *plan)
 {
         const char *why = string_member(usable, side);
         g_autofree char *verdict = boolean_member(usable, side) ? g_strdup("can be recorded")
@@ -220,7 +174,13 @@ static void add_side(GString *text, const char *side, JsonObject *usable, JsonAr
         g_string_append_printf(text, "%s side: ", side);
         add_style(text, STYLE_NONE);
         add_wrapped(text, INDENT, verdict);
-        add_rows(text, side, plan, modules);
+        if (boolean_member(usable, side))
+                add_transports(text, side, transports);
+        for (guint i = 0; i < json_array_get_length(plan); i++) {
+                JsonObject *row = object_element(plan, i);
+                if (g_strcmp0(string_member(row, "side"), side) == 0)
+                        add_boundary(text, row);
+        }
 }
 
 char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
@@ -243,7 +203,6 @@ char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
         JsonObject *document = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
         JsonObject *usable = object_member(document, "usable");
         JsonArray *plan = array_member(document, "plan");
-        JsonArray *modules = array_member(object_member(document, "inventory"), "modules");
         if (g_strcmp0(string_member(document, "schema"), SCHEMA) != 0 || !usable || !plan) {
                 g_set_error(error, NTPROF_ERROR, NTPROF_ERROR_INVALID_DOCUMENT,
                             "ntprofd's inspection isn't of the schema %s; is it another version?", SCHEMA);
@@ -258,6 +217,6 @@ char *render_check(const char *inspection, gboolean *ret_usable, GError **error)
         g_string_append_printf(text, "kernel %s%s%s\n", or_empty(string_member(document, "kernel")), version ? ", ntprofd " : "",
                                or_empty(version));
         for (gsize i = 0; i < G_N_ELEMENTS(sides); i++)
-                add_side(text, sides[i], usable, plan, modules);
+                add_side(text, sides[i], usable, object_member(document, "transports"), plan);
         return g_strdup(text->str);
 }

@@ -11,9 +11,17 @@ typedef struct HookChoice {
         char *merged;                                   /* when none: into what, and why */
 } HookChoice;
 
+/* Why a transport of a side cannot be recorded. */
+typedef struct HookObstacle {
+        HookSides side;
+        Transports transport;                           /* TRANSPORTS_ALL: none of them */
+        bool absent;                                    /* its module is not there, and so nothing of it in the plan */
+        char *reason;
+} HookObstacle;
+
 struct HookPlan {
         GPtrArray *choices;                             /* of HookChoice, in the table's order */
-        char *host_unusable, *target_unusable;
+        GPtrArray *obstacles;                           /* of HookObstacle */
 };
 
 /* Whether the plan uses this program of the side's skeleton. */

@@ -12,13 +12,18 @@ static char *no_function(const KernelInventory *inventory, const char *module, c
         return g_strdup_printf("no function %s in the BTF of %s (inlined by the compiler, or not in this version)", function, module);
 }
 
+static char *not_loaded(const char *module)
+{
+        return g_strdup_printf("module %s is not loaded (connect a namespace, or load it)", module);
+}
+
 /* NULL when the kernel has all the candidate needs, else why it is out. */
 static char *why_not(const KernelInventory *inventory, const HookCandidate *candidate)
 {
         const char *module = candidate->module, *symbol = candidate->symbol;
 
         if (!kernel_inventory_module_loaded(inventory, module))
-                return g_strdup_printf("module %s is not loaded (connect a namespace, or load it)", module);
+                return not_loaded(module);
 
         if (candidate->kind == HOOK_TRACEPOINT && !kernel_inventory_has_tracepoint(inventory, module, symbol))
                 return kernel_inventory_module_has_btf(inventory, module) ?
@@ -70,11 +75,67 @@ static void choice_free(gpointer data)
         g_free(choice);
 }
 
-static bool in_scope(const HookRow *row, const HookScope *scope)
+static void obstacle_free(gpointer data)
 {
-        if (!(row->side & scope->sides) || (row->detail && !scope->detail))
-                return false;
-        return !row->transport || transport_by_name(row->transport)->transport & scope->transports;
+        HookObstacle *obstacle = data;
+
+        g_free(obstacle->reason);
+        g_free(obstacle);
+}
+
+static void add_obstacle(HookPlan *plan, HookSides side, Transports transport, bool absent, char *reason)
+{
+        HookObstacle *obstacle = g_new(HookObstacle, 1);
+
+        *obstacle = (HookObstacle) { side, transport, absent, reason };
+        g_ptr_array_add(plan->obstacles, obstacle);
+}
+
+/* Those of the scope that are planned for a side: whose module is loaded, or all when none is. */
+static Transports present(HookPlan *plan, const KernelInventory *inventory, const HookScope *scope, HookSides side)
+{
+        Transports loaded = 0;
+
+        for (unsigned i = 0; i < n_transports; i++) {
+                const char *module = side == HOOK_SIDE_HOST ? transports[i].host_module : transports[i].target_module;
+
+                if (kernel_inventory_module_loaded(inventory, module))
+                        loaded |= transports[i].transport & scope->transports;
+        }
+        for (unsigned i = 0; loaded && i < n_transports; i++)
+                if (transports[i].transport & scope->transports & ~loaded)
+                        add_obstacle(plan, side, transports[i].transport, true,
+                                     not_loaded(side == HOOK_SIDE_HOST ? transports[i].host_module : transports[i].target_module));
+        return loaded ?: scope->transports;
+}
+
+static Transports transports_of(const HookRow *row)
+{
+        return row->transport ? transport_by_name(row->transport)->transport : TRANSPORTS_ALL;
+}
+
+static void plan_side(HookPlan *plan, const KernelInventory *inventory, const HookScope *scope, HookSides side)
+{
+        Transports wanted = present(plan, inventory, scope, side);
+
+        for (unsigned i = 0; i < n_hook_rows; i++) {
+                const HookRow *row = &hook_rows[i];
+                HookChoice *choice;
+
+                if (row->side != side || (row->detail && !scope->detail) || !(transports_of(row) & wanted))
+                        continue;
+                choice = choose(inventory, row);
+                if (!choice->chosen && row->optional) {
+                        choice_free(choice);
+                        continue;
+                }
+                g_ptr_array_add(plan->choices, choice);
+                if (!choice->chosen && row->essential)
+                        add_obstacle(plan, side, transports_of(row), false,
+                                     g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", row->boundary,
+                                                     row->covers ? " (" : "", row->covers ?: "", row->covers ? ")" : "",
+                                                     kernel_inventory_release(inventory), choice->why_not[0]));
+        }
 }
 
 int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, HookPlan **ret)
@@ -82,28 +143,10 @@ int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, Hoo
         HookPlan *plan = g_new0(HookPlan, 1);
 
         plan->choices = g_ptr_array_new_with_free_func(choice_free);
-        for (unsigned i = 0; i < n_hook_rows; i++) {
-                const HookRow *row = &hook_rows[i];
-                HookChoice *choice;
-
-                if (!in_scope(row, scope))
-                        continue;
-                choice = choose(inventory, row);
-                if (choice->chosen || !row->optional)
-                        g_ptr_array_add(plan->choices, choice);
-                else
-                        choice_free(choice);
-        }
-        for (unsigned i = 0; i < plan->choices->len; i++) {
-                const HookChoice *choice = plan->choices->pdata[i];
-                char **unusable = choice->row->side == HOOK_SIDE_HOST ? &plan->host_unusable : &plan->target_unusable;
-
-                if (!choice->chosen && choice->row->essential && !*unusable)
-                        *unusable = g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", choice->row->boundary,
-                                                    choice->row->covers ? " (" : "", choice->row->covers ?: "",
-                                                    choice->row->covers ? ")" : "", kernel_inventory_release(inventory),
-                                                    choice->why_not[0]);
-        }
+        plan->obstacles = g_ptr_array_new_with_free_func(obstacle_free);
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1)
+                if (side & scope->sides)
+                        plan_side(plan, inventory, scope, side);
         *ret = plan;
         return 0;
 }
@@ -113,18 +156,33 @@ void hook_plan_free(HookPlan *plan)
         if (!plan)
                 return;
         g_ptr_array_unref(plan->choices);
-        g_free(plan->host_unusable);
-        g_free(plan->target_unusable);
+        g_ptr_array_unref(plan->obstacles);
         g_free(plan);
+}
+
+static bool usable(const HookPlan *plan, HookSides side, Transports of, bool with_absent, const char **ret_reason)
+{
+        const char *reason = NULL;
+
+        for (guint i = 0; !reason && i < plan->obstacles->len; i++) {
+                const HookObstacle *obstacle = plan->obstacles->pdata[i];
+
+                if (obstacle->side == side && obstacle->transport & of && (with_absent || !obstacle->absent))
+                        reason = obstacle->reason;
+        }
+        if (ret_reason)
+                *ret_reason = reason;
+        return !reason;
 }
 
 bool hook_plan_usable(const HookPlan *plan, HookSides side, const char **ret_reason)
 {
-        const char *reason = side == HOOK_SIDE_HOST ? plan->host_unusable : plan->target_unusable;
+        return usable(plan, side, TRANSPORTS_ALL, false, ret_reason);
+}
 
-        if (ret_reason)
-                *ret_reason = reason;
-        return !reason;
+bool hook_plan_transport_usable(const HookPlan *plan, HookSides side, Transports transport, const char **ret_reason)
+{
+        return usable(plan, side, transport, true, ret_reason);
 }
 
 bool hook_plan_has_program(const HookPlan *plan, HookSides side, const char *program)

@@ -15,7 +15,8 @@ typedef enum HookSides {
         HOOK_SIDE_TARGET = 1 << 1,
 } HookSides;
 
-/* What is to be recorded. */
+/* What is to be recorded. A transport whose module is not loaded on a side has no connection there: there is nothing of it in
+ * the plan of that side, unless that is so of all of them. */
 typedef struct HookScope {
         HookSides sides;
         Transports transports;
@@ -26,7 +27,10 @@ typedef struct HookScope {
 int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, HookPlan **ret);
 void hook_plan_free(HookPlan *plan);
 
-/* False when a boundary without which there are no stages has no hook; *ret_reason (owned by the plan) says which and why. */
+/* False when a boundary without which there are no stages has no hook, of any transport in the plan; *ret_reason (owned by the
+ * plan) says which and why. */
 bool hook_plan_usable(const HookPlan *plan, HookSides side, const char **ret_reason);
-/* Array of {boundary, side, description, chosen: {mechanism, module, symbol} or null, merged_into, rejected: [{mechanism, module, symbol, reason}]}. */
+/* Of one transport of the scope alone. False also when its module is not loaded. */
+bool hook_plan_transport_usable(const HookPlan *plan, HookSides side, Transports transport, const char **ret_reason);
+/* Array of {boundary, side, description, transport, chosen: {mechanism, module, symbol} or null, merged_into, rejected: [{mechanism, module, symbol, reason}]}. */
 JsonNode *hook_plan_to_json(const HookPlan *plan);
