@@ -79,7 +79,7 @@ struct request_queue {
 struct blk_flush_queue;
 struct blk_mq_hw_ctx {
         struct blk_flush_queue *fq;
-        void *driver_data;              /* struct nvme_tcp_queue, set by nvme_tcp_init_hctx() */
+        void *driver_data;              /* struct nvme_tcp_queue or nvme_rdma_queue, set by their init_hctx() */
         unsigned int queue_num;
 };
 struct request {
@@ -124,6 +124,7 @@ struct nvme_command {
         struct nvme_common_command common;
 };
 struct nvme_completion {
+        __u16 command_id;
         __le16 status;
 };
 
@@ -153,6 +154,40 @@ struct nvme_tcp_queue {
         struct nvme_tcp_request *request;
 };
 
+/* include/rdma/ib_verbs.h, include/linux/irq_poll.h, include/linux/workqueue.h */
+enum ib_wc_status { IB_WC_SUCCESS };
+struct irq_poll {
+        struct list_head list;
+};
+struct work_struct {
+        struct list_head entry;
+};
+struct ib_qp {
+        void *qp_context;               /* the driver's queue */
+};
+struct ib_cqe {
+        void *done;
+};
+struct ib_wc {
+        struct ib_cqe *wr_cqe;          /* inside of what was posted */
+        enum ib_wc_status status;
+        struct ib_qp *qp;
+};
+struct ib_cq {
+        struct irq_poll iop;            /* when it is polled in softirq */
+        struct work_struct work;        /* in a worker */
+};
+
+/* drivers/nvme/host/rdma.c */
+struct nvme_rdma_queue;
+struct nvme_rdma_qe {
+        struct ib_cqe cqe;
+        void *data;                     /* of rsp_ring: the struct nvme_completion received into it */
+};
+struct nvme_rdma_request {
+        struct nvme_rdma_qe sqe;
+};
+
 /* drivers/nvme/target/nvmet.h */
 struct nvmet_subsys {
         char *subsysnqn;
@@ -170,12 +205,18 @@ struct nvmet_sq {
 struct nvmet_ns {
         __u32 blksize_shift;
 };
+/* include/linux/nvme.h: trtype of the discovery log page */
+enum { NVMF_TRTYPE_TCP = 3 };
+struct nvmet_fabrics_ops {
+        unsigned int type;
+};
 struct nvmet_req {
         struct nvme_command *cmd;
         struct nvme_completion *cqe;
         struct nvmet_sq *sq;
         struct nvmet_ns *ns;
         size_t transfer_len;
+        const struct nvmet_fabrics_ops *ops;
 };
 
 /* drivers/nvme/target/tcp.c */
@@ -197,6 +238,17 @@ struct nvmet_tcp_queue {
         struct nvmet_sq nvme_sq;
         bool data_digest;
         struct nvmet_tcp_cmd *snd_cmd;
+};
+
+/* drivers/nvme/target/rdma.c */
+struct nvmet_rdma_queue {
+        struct ib_cq *cq;
+};
+struct nvmet_rdma_rsp {
+        struct ib_cqe send_cqe;
+        struct ib_cqe read_cqe;
+        struct nvmet_rdma_queue *queue;
+        struct nvmet_req req;
 };
 
 /* include/linux/net.h, include/net/sock.h */

@@ -26,8 +26,9 @@ struct {
         __uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
-/* A session in detail: what is recorded for the components of the stages only. */
-const volatile bool detail;
+/* What arrives at nvme-tcp's or nvmet-tcp's sockets is recorded (arrivals.h). Else what the shared programs do for that is never
+ * reached, and the verifier does not mind that it names types of modules that are not loaded. */
+const volatile bool arrivals_at_sockets;
 
 /* Written by user space while the programs run. */
 volatile __u32 recording;       /* count and sample */

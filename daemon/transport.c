@@ -6,6 +6,7 @@
 
 const TransportInfo transports[] = {
         { TRANSPORT_TCP, "tcp", "nvme_tcp", "nvmet_tcp" },
+        { TRANSPORT_RDMA, "rdma", "nvme_rdma", "nvmet_rdma" },
 };
 
 const unsigned n_transports = G_N_ELEMENTS(transports);

@@ -8,6 +8,7 @@
 
 typedef enum Transports {
         TRANSPORT_TCP = 1 << 0,
+        TRANSPORT_RDMA = 1 << 1,
 } Transports;
 
 typedef struct TransportInfo {

@@ -107,18 +107,25 @@ int BPF_PROG(block_bio_queue, struct bio *bio)
         return 0;
 }
 
-/* H6: the driver matched the response to its request. Cancelled requests pass here too (H7 tells). */
+/* H6: the driver matched the response to its request. Cancelled requests pass here too (H7 tells). nvme-rdma has matched it
+ * before (rdma.h), and hands the request back here when all else that it waited for is done, too. */
 SEC("fentry/blk_mq_complete_request_remote")
 int BPF_PROG(blk_mq_complete_request_remote, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
 
-        if (!command || command->record.h[NP_H6])
+        __u64 now;
+
+        if (!command)
                 return 0;
-        command->record.h[NP_H6] = bpf_ktime_get_ns();
-        command->record.cpu_response = bpf_get_smp_processor_id();
-        if (detail)
-                response_processed(command, rq);
+        now = bpf_ktime_get_ns();
+        if (!command->record.h[NP_H6]) {
+                command_responded(command, now);
+                if (arrivals_at_sockets)
+                        response_processed(command, rq);
+        }
+        if (command->response.queue)
+                command->record.released = now;
         return 0;
 }
 

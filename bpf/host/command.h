@@ -14,6 +14,7 @@ struct host_command {
         /* counted in `unsent`, each once */
         __u32 sending_command;
         __u32 sending_data;
+        struct response_key response;   /* RDMA: awaited; queue 0: not */
 };
 
 struct {
@@ -34,6 +35,13 @@ static __always_inline struct host_command *command_get(__u64 pointer)
         return bpf_map_lookup_elem(&live, &pointer);
 }
 
+/* H6 */
+static __always_inline void command_responded(struct host_command *command, __u64 now)
+{
+        command->record.h[NP_H6] = now;
+        command->record.cpu_response = bpf_get_smp_processor_id();
+}
+
 static __always_inline void command_sent(__u32 *sending)
 {
         if (__sync_lock_test_and_set(sending, 0))
@@ -44,6 +52,8 @@ static __always_inline void command_forget(__u64 pointer, struct host_command *c
 {
         command_sent(&command->sending_command);
         command_sent(&command->sending_data);
+        if (command->response.queue)
+                response_forget(&command->response);
         if (bpf_map_delete_elem(&live, &pointer) == 0)
                 filter_remove(pointer);
 }

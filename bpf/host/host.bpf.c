@@ -7,6 +7,7 @@
  *   nvme.h         H2 H7: nvme-core; chooses what is sampled
  *   tcp.h          H3 H4 H5: nvme-tcp
  *   tcp-receive.h  HA: nvme-tcp, in detail
+ *   rdma.h         H3 H6 HA: nvme-rdma
  */
 #include "../kernel-types.h"
 
@@ -19,9 +20,11 @@
 #include "../live.h"
 #include "../send-queue.h"
 #include "../arrivals.h"
+#include "../cq.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
+#include "response.h"
 #include "command.h"
 #include "process.h"
 #include "tcp-receive.h"
@@ -29,3 +32,4 @@ char LICENSE[] SEC("license") = "GPL";
 #include "flush.h"
 #include "nvme.h"
 #include "tcp.h"
+#include "rdma.h"

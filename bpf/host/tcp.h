@@ -226,7 +226,7 @@ int BPF_PROG(nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
         command->record.header.flags |= NP_F_R2T;
         command->round_start = now;
         queue = (__u64)BPF_CORE_READ(rq, mq_hctx, driver_data);
-        if (detail)
+        if (arrivals_at_sockets)
                 r2t_processed(command, (void *)queue, now);
         command->blocked_mark = queue_blocked(queue_get(queue), now);
         if (!__sync_lock_test_and_set(&command->sending_data, 1))

@@ -14,6 +14,7 @@ struct target_command {
         __u32 issues_bio;       /* T7 is its bio's */
         __u64 bytes;            /* that the drive is to move, BYTES_UNKNOWN for commands that name ranges */
         __u64 bytes_issued, bytes_completed;    /* that the drive was seen to move */
+        __u64 fetch_posted;     /* RDMA: when the command was last gone on with: if that posts an RDMA READ, T2 */
 };
 
 #define BYTES_UNKNOWN (~0ULL)

@@ -126,15 +126,18 @@ static __always_inline void sample(struct nvmet_req *req, struct nvme_command *c
         fill_header(&record->header, NP_RECORD_TARGET, sizeof(*record));
         record->t[NP_T1] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
-        if (detail)
+        if (arrivals_at_sockets)
                 record->ta = arrival_of_read(key);
         if ((header->id.opcode & 3) == OPCODE_TO_CONTROLLER) {
                 bpf_probe_read_kernel(&sgl, sizeof(sgl), (void *)cmd + SGL_TYPE_OFFSET);
                 bpf_probe_read_kernel(&length, sizeof(length), (void *)cmd + SGL_LENGTH_OFFSET);
-                if (length && sgl == SGL_IN_CAPSULE)
-                        record->header.flags |= NP_F_IN_CAPSULE;
-                else if (length)
-                        command.needs_r2t = 1;
+                /* Over RDMA the capsule is here with its data, and other data is fetched without a word of nvmet's (rdma.h). */
+                if (length && req->ops->type == NVMF_TRTYPE_TCP) {
+                        if (sgl == SGL_IN_CAPSULE)
+                                record->header.flags |= NP_F_IN_CAPSULE;
+                        else
+                                command.needs_r2t = 1;
+                }
         }
 
         if (bpf_map_update_elem(&live, &key, &command, BPF_NOEXIST) != 0) {
@@ -219,9 +222,9 @@ static __always_inline int to_storage(struct nvmet_req *req, bool block_device)
         command->issues_bio = block_device && is_read_or_write(record->header.id.opcode);
         command->bytes = block_device ? drive_bytes(&record->header.id, req) : BYTES_UNKNOWN;
         command_to_storage(command);
-        if (record->t[NP_T2]) {
+        if (record->t[NP_T2] && !record->t[NP_T3]) {
                 record->fetch_ns += record->t[NP_T4] - record->t[NP_T2];
-                if (detail)
+                if (arrivals_at_sockets)
                         data_read(record, (__u64)req);
         }
         return 0;

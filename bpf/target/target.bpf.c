@@ -6,6 +6,7 @@
  *   block.h        T5 T6: the drive's request, in detail
  *   tcp.h          T2 T8 T9: nvmet-tcp
  *   tcp-receive.h  TA: nvmet-tcp, in detail
+ *   rdma.h         T2 T3 T8 T9 TA TS: nvmet-rdma
  */
 #include "../kernel-types.h"
 
@@ -19,6 +20,7 @@
 #include "../send-queue.h"
 #include "../arrivals.h"
 #include "../flush-queue.h"
+#include "../cq.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -27,3 +29,4 @@ char LICENSE[] SEC("license") = "GPL";
 #include "nvmet.h"
 #include "block.h"
 #include "tcp.h"
+#include "rdma.h"

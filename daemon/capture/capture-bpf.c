@@ -121,7 +121,7 @@ static int load_host(CaptureBpf *b, const char **ret_error)
         b->host->rodata->n_host_filters = b->config.n_host_filters;
         b->host->rodata->head_major = b->config.head_major;
         b->host->rodata->head_minor = b->config.head_minor;
-        b->host->rodata->detail = b->config.detail;
+        b->host->rodata->arrivals_at_sockets = bpf_program__autoload(b->host->progs.nvme_tcp_data_ready);
         r = host_bpf__load(b->host);
         if (r < 0)
                 return fail(b, ret_error, r, "load", "host");
@@ -140,7 +140,8 @@ static int load_target(CaptureBpf *b, const char **ret_error)
                         strnlen(b->config.target_filters[i].hostnqn, sizeof(b->config.target_filters[i].hostnqn) - 1);
         memcpy((void *) b->target->rodata->target_filters, b->config.target_filters, sizeof(b->config.target_filters));
         b->target->rodata->n_target_filters = b->config.n_target_filters;
-        b->target->rodata->detail = b->config.detail;
+        b->target->rodata->arrivals_at_sockets = bpf_program__autoload(b->target->progs.nvmet_tcp_data_ready);
+        b->target->rodata->wait_for_send_completion = bpf_program__autoload(b->target->progs.nvmet_rdma_send_done);
         r = target_bpf__load(b->target);
         if (r < 0)
                 return fail(b, ret_error, r, "load", "target");

@@ -50,6 +50,10 @@
 /* What becomes of commands without such a hook. */
 #define NO_TARGET_SIDE "losses (their target records lack a boundary)"
 
+#define IB_WC_FIELDS                            \
+        { "ib_core", "ib_wc", "wr_cqe" },       \
+        { "ib_core", "ib_wc", "status" }
+
 const HookRow hook_rows[] = {
         { "H0", HOOK_SIDE_HOST, NULL, NULL, false, "H1", {
                 { TP("vmlinux", "block_bio_queue", "block_bio_queue"),
@@ -74,6 +78,10 @@ const HookRow hook_rows[] = {
                 { BOTH("nvme_tcp", "nvme_tcp_write_space", "sk_stream_wait_memory", "nvme_tcp_write_space"),
                   .functions = { "sk_stream_wait_memory" }, .fields = { SOCKET_FIELDS } },
         } },
+        { "H3", HOOK_SIDE_HOST, "rdma", NULL, true, NULL, {
+                { BOTH("nvme_rdma", "nvme_rdma_post_send", "nvme_rdma_post_send_entry", "nvme_rdma_post_send_exit"),
+                  .fields = { { "nvme_rdma", "nvme_rdma_request", "sqe" } } },
+        } },
         { "H4", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
                 { ENTRY("nvme_tcp", "nvme_tcp_setup_h2c_data_pdu", "nvme_tcp_setup_h2c_data_pdu") },
         } },
@@ -88,7 +96,18 @@ const HookRow hook_rows[] = {
                   .functions = { "tcp_add_backlog", "skb_copy_bits" },
                   .fields = { TCP_RECEIVE_FIELDS, { "nvme_tcp", "nvme_tcp_queue", "pdu" } } },
         }, .detail = true },
+        { "HA", HOOK_SIDE_HOST, "rdma", NULL, false, "NICs and wire", {
+                { ENTRY("ib_core", "ib_cq_completion_softirq", "ib_cq_completion_softirq", "ib_poll_handler"),
+                  .functions = { "ib_poll_handler" }, .fields = { { "ib_core", "ib_cq", "iop" } } },
+        }, .detail = true },
         { "H6", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
+                { ENTRY("vmlinux", "blk_mq_complete_request_remote", "blk_mq_complete_request_remote") },
+        } },
+        { "H6", HOOK_SIDE_HOST, "rdma", "before local invalidation and send completion", false, "the network", {
+                { ENTRY("nvme_rdma", "nvme_rdma_recv_done", "nvme_rdma_recv_done"),
+                  .fields = { { "nvme_rdma", "nvme_rdma_qe", "data" }, IB_WC_FIELDS, { "ib_core", "ib_qp", "qp_context" } } },
+        } },
+        { "HR", HOOK_SIDE_HOST, "rdma", NULL, false, "H7", {
                 { ENTRY("vmlinux", "blk_mq_complete_request_remote", "blk_mq_complete_request_remote") },
         } },
         { "H7", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
@@ -104,10 +123,15 @@ const HookRow hook_rows[] = {
                   .functions = { "tcp_add_backlog" },
                   .fields = { TCP_RECEIVE_FIELDS, { "vmlinux", "tcp_sock", "copied_seq" } } },
         }, .detail = true },
+        { "TA", HOOK_SIDE_TARGET, "rdma", NULL, false, "NICs and wire", {
+                { ENTRY("ib_core", "ib_cq_completion_workqueue", "ib_cq_completion_workqueue", "ib_cq_poll_work"),
+                  .functions = { "ib_cq_poll_work" }, .fields = { { "ib_core", "ib_cq", "work" } } },
+        }, .detail = true },
         { "T1", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
                 { TP("nvmet", "nvmet_req_init", "nvmet_req_init"),
                   .fields = { { "nvmet", "nvmet_ctrl", "hostnqn" }, { "nvmet", "nvmet_ctrl", "cntlid" },
-                              { "nvmet", "nvmet_subsys", "subsysnqn" }, { "nvmet", "nvmet_sq", "qid" } } },
+                              { "nvmet", "nvmet_subsys", "subsysnqn" }, { "nvmet", "nvmet_sq", "qid" },
+                              { "nvmet", "nvmet_fabrics_ops", "type" } } },
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes sent after an R2T", true, NULL, {
                 { EXIT("nvmet_tcp", "nvmet_try_send_r2t", "nvmet_try_send_r2t") },
@@ -116,6 +140,15 @@ const HookRow hook_rows[] = {
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes in the capsule", true, NULL, {
                 { ENTRY("nvmet_tcp", "nvmet_tcp_build_pdu_iovec", "nvmet_tcp_build_pdu_iovec") },
+        } },
+        { "T2", HOOK_SIDE_TARGET, "rdma", "writes fetched by RDMA READ", true, NULL, {
+                { ENTRY("nvmet_rdma", "nvmet_rdma_execute_command", "nvmet_rdma_execute_command"),
+                  .fields = { { "nvmet_rdma", "nvmet_rdma_rsp", "req" }, { "nvmet_rdma", "nvmet_rdma_rsp", "queue" },
+                              { "nvmet_rdma", "nvmet_rdma_queue", "cq" } } },
+        } },
+        { "T3", HOOK_SIDE_TARGET, "rdma", "writes fetched by RDMA READ", true, NULL, {
+                { ENTRY("nvmet_rdma", "nvmet_rdma_read_data_done", "nvmet_rdma_read_data_done"),
+                  .fields = { { "nvmet_rdma", "nvmet_rdma_rsp", "read_cqe" }, IB_WC_FIELDS } },
         } },
         { "T4", HOOK_SIDE_TARGET, NULL, "reads and writes, block device", true, NULL, {
                 { ENTRY("nvmet", "nvmet_bdev_execute_rw", "nvmet_bdev_execute_rw") },
@@ -164,6 +197,9 @@ const HookRow hook_rows[] = {
         { "T8", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
                 { ENTRY("nvmet_tcp", "nvmet_tcp_queue_response", "nvmet_tcp_queue_response") },
         } },
+        { "T8", HOOK_SIDE_TARGET, "rdma", NULL, true, NULL, {
+                { ENTRY("nvmet_rdma", "nvmet_rdma_queue_response", "nvmet_rdma_queue_response_entry") },
+        } },
         { "T9", HOOK_SIDE_TARGET, "tcp", NULL, true, NULL, {
                 { EXIT("nvmet_tcp", "nvmet_try_send_response", "nvmet_try_send_response") },
                 { EXIT("vmlinux", "kernel_sendpage", "kernel_sendpage"),
@@ -183,6 +219,13 @@ const HookRow hook_rows[] = {
                 { BOTH("nvmet_tcp", "nvmet_tcp_write_space", "sk_stream_wait_memory", "nvmet_tcp_write_space"),
                   .functions = { "sk_stream_wait_memory" }, .fields = { SOCKET_FIELDS } },
         } },
+        { "T9", HOOK_SIDE_TARGET, "rdma", NULL, true, NULL, {
+                { EXIT("nvmet_rdma", "nvmet_rdma_queue_response", "nvmet_rdma_queue_response_exit") },
+        } },
+        { "TS", HOOK_SIDE_TARGET, "rdma", NULL, false, "no stage", {
+                { ENTRY("nvmet_rdma", "nvmet_rdma_send_done", "nvmet_rdma_send_done"),
+                  .fields = { { "nvmet_rdma", "nvmet_rdma_rsp", "send_cqe" } } },
+        }, .detail = true },
 };
 
 const unsigned n_hook_rows = sizeof(hook_rows) / sizeof(hook_rows[0]);

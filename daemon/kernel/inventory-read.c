@@ -15,7 +15,7 @@
 #define TRACEPOINT_PREFIX "btf_trace_"
 
 typedef struct Wanted {
-        GHashTable *functions, *structures;     /* of vmlinux: only what the hook table names, it has 50,000 */
+        GHashTable *functions, *structures;     /* of what is not NVMe's: only what the hook table names, vmlinux has 50,000 */
 } Wanted;
 
 static void wanted_init(Wanted *wanted)
@@ -119,7 +119,7 @@ int kernel_inventory_read(KernelInventory **ret)
                 if (!btf)
                         continue;
                 module->btf = true;
-                add_types(module, btf, btf__type_cnt(vmlinux), NULL);
+                add_types(module, btf, btf__type_cnt(vmlinux), g_str_has_prefix(name, "nvme") ? NULL : &wanted);
                 btf__free(btf);
         }
 

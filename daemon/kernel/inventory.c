@@ -7,7 +7,7 @@
 #define SCHEMA "org.ntprof.kernel-inventory/1"
 
 const char *const kernel_module_names[] = {
-        "vmlinux", "nvme_core", "nvme_fabrics", "nvme_tcp", "nvme_rdma", "nvmet", "nvmet_tcp", "nvmet_rdma", NULL,
+        "vmlinux", "nvme_core", "nvme_fabrics", "nvme_tcp", "nvme_rdma", "nvmet", "nvmet_tcp", "nvmet_rdma", "ib_core", NULL,
 };
 
 static void module_free(gpointer data)

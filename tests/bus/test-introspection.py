@@ -65,7 +65,8 @@ def the_manager_tells_version_features_kernel(service: Service) -> None:
     properties = service.client().get_all(ROOT, MANAGER)
     assert properties["Kernel"] == "6.1.0-test-amd64", properties
     features = properties["Features"]
-    assert {"nvme-tcp-host", "nvme-tcp-target", "detail"} <= set(features) and len(set(features)) == len(features), features
+    sides = {f"nvme-{transport}-{side}" for transport in ("tcp", "rdma") for side in ("host", "target")}
+    assert sides | {"detail"} <= set(features) and len(set(features)) == len(features), features
     assert properties["Version"].count(".") == 2
     assert NAME == "org.ntprof1"
 

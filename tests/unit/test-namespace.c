@@ -146,17 +146,17 @@ static void test_other_transports(void)
 {
         FakeTree *tree = usual();
 
-        fake_controller(tree, 2, "rdma", "10.0.0.2", HOST);
+        fake_controller(tree, 2, "fc", "nn-0x1000000044001123:pn-0x2000000055001123", HOST);
         fake_namespace(tree, 2, 1, NQN, (int[]) { 2, -1 });
         refused(tree, "nvme2n1", NTPROF_ERROR_TRANSPORT_UNSUPPORTED,
-                "nvme2n1: transport rdma (controller nvme2) cannot be measured, only tcp");
+                "nvme2n1: transport fc (controller nvme2) cannot be measured, only tcp, rdma");
 
         /* one subsystem by two transports */
         fake_controller(tree, 4, "tcp", "10.0.0.2", HOST);
         fake_controller(tree, 5, "fc", "nn-0x1:pn-0x2", HOST);
         fake_namespace(tree, 4, 1, NQN, (int[]) { 4, 5, -1 });
         refused(tree, "nvme4n1", NTPROF_ERROR_TRANSPORT_UNSUPPORTED,
-                "nvme4n1: transport fc (controller nvme5) cannot be measured, only tcp");
+                "nvme4n1: transport fc (controller nvme5) cannot be measured, only tcp, rdma");
 
         /* a drive with two PCIe ports has a head too */
         fake_controller(tree, 20, "pcie", NULL, NULL);

@@ -208,6 +208,7 @@ static void test_module_missing(void)
         HookPlan *plan;
 
         set_boolean(node, "nvmet_tcp", "loaded", FALSE);
+        set_boolean(node, "nvmet_rdma", "loaded", FALSE);
         plan = plan_of(node, BOTH_SIDES);
         g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, NULL));
         g_assert_false(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
@@ -219,6 +220,107 @@ static void test_module_missing(void)
         for (guint i = 0; i < plan->choices->len; i++)
                 g_assert_cmpint(((HookChoice *) plan->choices->pdata[i])->row->side, ==, HOOK_SIDE_HOST);
         hook_plan_free(plan);
+}
+
+static bool has_transport(const HookPlan *plan, HookSides side, const char *transport)
+{
+        for (guint i = 0; i < plan->choices->len; i++) {
+                const HookRow *row = ((HookChoice *) plan->choices->pdata[i])->row;
+
+                if (row->side == side && g_strcmp0(row->transport, transport) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static HookPlan *plan_of_transports(JsonNode *node, Transports which)
+{
+        KernelInventory *inventory = inventory_of(node);
+        HookPlan *plan = NULL;
+
+        g_assert_cmpint(hook_plan_make(inventory, &(HookScope) { BOTH_SIDES, which }, &plan), ==, 0);
+        kernel_inventory_free(inventory);
+        return plan;
+}
+
+/* A transport whose module is not there takes nothing from the others, on either side. */
+static void test_transport_not_loaded(void)
+{
+        g_autoptr(JsonNode) node = load("6.12");
+        const char *why;
+        HookPlan *plan;
+
+        set_boolean(node, "nvmet_rdma", "loaded", FALSE);
+        plan = plan_of(node, BOTH_SIDES);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, NULL));
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
+        g_assert_cmpstr(why, ==, NULL);
+        g_assert_true(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_TCP, NULL));
+        g_assert_false(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_RDMA, &why));
+        g_assert_true(strstr(why, "module nvmet_rdma is not loaded") != NULL);
+        g_assert_true(hook_plan_transport_usable(plan, HOOK_SIDE_HOST, TRANSPORT_RDMA, NULL));
+        g_assert_true(has_transport(plan, HOOK_SIDE_TARGET, "tcp"));
+        g_assert_false(has_transport(plan, HOOK_SIDE_TARGET, "rdma"));
+        g_assert_true(has_transport(plan, HOOK_SIDE_HOST, "rdma"));
+        hook_plan_free(plan);
+
+        plan = plan_of_transports(node, TRANSPORT_RDMA);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, NULL));
+        g_assert_false(has_transport(plan, HOOK_SIDE_HOST, "tcp"));
+        g_assert_false(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
+        g_assert_true(strstr(why, "module nvmet_rdma is not loaded") != NULL);
+        hook_plan_free(plan);
+}
+
+/* One that is there and lacks a hook does: commands over it would be missing. */
+static void test_transport_without_hook(void)
+{
+        g_autoptr(JsonNode) node = load("6.12");
+        const char *why;
+        HookPlan *plan;
+
+        take_away(node, "nvmet_rdma", "functions", "nvmet_rdma_read_data_done");
+        plan = plan_of_transports(node, TRANSPORT_TCP | TRANSPORT_RDMA);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_HOST, NULL));
+        g_assert_false(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
+        g_assert_true(strstr(why, "no hook for T3 (writes fetched by RDMA READ)") != NULL);
+        g_assert_true(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_TCP, NULL));
+        g_assert_false(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_RDMA, NULL));
+        hook_plan_free(plan);
+
+        plan = plan_of_transports(node, TRANSPORT_TCP);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, NULL));
+        hook_plan_free(plan);
+
+        /* What all transports need is missing of each. */
+        take_away(node, "nvmet", "functions", "nvmet_bdev_execute_rw");
+        plan = plan_of_transports(node, TRANSPORT_TCP | TRANSPORT_RDMA);
+        g_assert_false(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_TCP, &why));
+        g_assert_true(strstr(why, "no hook for T4") != NULL);
+        hook_plan_free(plan);
+}
+
+/* The completion queues' events and the send's completion are for a session in detail only. */
+static void test_rdma(void)
+{
+        for (unsigned i = 0; i < G_N_ELEMENTS(releases); i++) {
+                g_autoptr(JsonNode) node = load(releases[i]);
+                HookPlan *plan = plan_of_transports(node, TRANSPORT_RDMA);
+
+                g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_HOST, "nvme_rdma_post_send_exit"));
+                g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_HOST, "nvme_rdma_recv_done"));
+                g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_rdma_read_data_done"));
+                g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_HOST, "ib_cq_completion_softirq"));
+                g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_rdma_send_done"));
+                g_assert_false(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_tcp_queue_response"));
+                hook_plan_free(plan);
+
+                plan = plan_of(node, BOTH_SIDES);
+                g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_HOST, "ib_poll_handler"));
+                g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "ib_cq_poll_work"));
+                g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_rdma_send_done"));
+                hook_plan_free(plan);
+        }
 }
 
 static void test_no_module_btf(void)
@@ -380,6 +482,9 @@ int main(int argc, char **argv)
         g_test_add_func("/plan/merged", test_merged);
         g_test_add_func("/plan/field-missing", test_field_missing);
         g_test_add_func("/plan/module-missing", test_module_missing);
+        g_test_add_func("/plan/transport-not-loaded", test_transport_not_loaded);
+        g_test_add_func("/plan/transport-without-hook", test_transport_without_hook);
+        g_test_add_func("/plan/rdma", test_rdma);
         g_test_add_func("/plan/no-module-btf", test_no_module_btf);
         g_test_add_func("/plan/table", test_table);
         g_test_add_func("/plan/programs", test_programs);

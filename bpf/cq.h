@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When completions arrived at a completion queue of the RDMA core (drivers/infiniband/core/cq.c).
+ *
+ * The core asks for one event, and when that comes polls in rounds, in softirq or in a worker, until the queue is empty; then it
+ * asks for the next event. So what a round finds was at the queue since the event that began it, at the earliest; and what a
+ * round finds that no event began came while the one before was busy. Queues that are polled by those who wait have no events.
+ *
+ * Nothing is attached for it, and the map is empty, unless the session is in detail.
+ */
+#ifndef NTPROF_CQ_H
+#define NTPROF_CQ_H
+
+struct cq_round {
+        __u64 event;            /* came, and no round has begun since; 0: none */
+        __u64 arrival;          /* the event that began the round under way, 0: none did */
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(max_entries, QUEUES_MAX);
+        __type(key, __u64);
+        __type(value, struct cq_round);
+} rounds SEC(".maps");
+
+static __always_inline void cq_event(struct ib_cq *cq)
+{
+        struct cq_round fresh = { .event = bpf_ktime_get_ns() }, *round;
+        __u64 key = (__u64)cq;
+
+        if (!recording && !under_way)
+                return;
+        round = bpf_map_lookup_elem(&rounds, &key);
+        if (round)
+                round->event = fresh.event;
+        else
+                bpf_map_update_elem(&rounds, &key, &fresh, BPF_NOEXIST);
+}
+
+static __always_inline void cq_round_begins(__u64 cq)
+{
+        struct cq_round *round;
+
+        if (!recording && !under_way)
+                return;
+        round = bpf_map_lookup_elem(&rounds, &cq);
+        if (round)
+                round->arrival = __sync_lock_test_and_set(&round->event, 0);
+}
+
+/* When what is handled now arrived, which was not before `earliest`: now when it was found by polling, 0 when that is not
+ * known. */
+static __always_inline __u64 cq_arrival(struct ib_cq *cq, __u64 earliest, __u64 now)
+{
+        __u64 key = (__u64)cq;
+        const struct cq_round *round = bpf_map_lookup_elem(&rounds, &key);
+
+        if (!round)
+                return 0;
+        return round->arrival > earliest ? round->arrival : now;
+}
+
+#endif

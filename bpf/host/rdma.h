@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-rdma on the host: when a command is posted, when its response is handled, and since when that was at the completion
+ * queue.
+ */
+#ifndef NTPROF_HOST_RDMA_H
+#define NTPROF_HOST_RDMA_H
+
+static __always_inline __u64 request_of_qe(struct nvme_rdma_qe *qe)
+{
+        return (__u64)qe - bpf_core_field_offset(struct nvme_rdma_request, sqe) - bpf_core_type_size(struct request);
+}
+
+/* Also called for asynchronous event requests, whose qe is in no request. */
+SEC("fentry/nvme_rdma_post_send")
+int BPF_PROG(nvme_rdma_post_send_entry, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe)
+{
+        struct response_key key = { .queue = (__u64)queue };
+        struct host_command *command;
+        __u64 rq;
+
+        if (!unsent)
+                return 0;
+        rq = request_of_qe(qe);
+        command = command_get(rq);
+        if (!command || command->send_entry)
+                return 0;
+        command->send_entry = bpf_ktime_get_ns();
+        key.cid = command->record.header.id.cid;
+        if (response_await(&key, rq))
+                command->response = key;
+        return 0;
+}
+
+/* H3: posted. On another CPU the command can be done before this returns, and the request used again: a command whose own
+ * posting has not begun is not the one that was posted. When the response overtakes, H3 is the posting's entry (block.h). */
+SEC("fexit/nvme_rdma_post_send")
+int BPF_PROG(nvme_rdma_post_send_exit, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe, void *sge, __u32 num_sge,
+             void *first, int ret)
+{
+        struct host_command *command;
+
+        if (!unsent || ret)
+                return 0;
+        command = command_get(request_of_qe(qe));
+        if (!command || !command->send_entry)
+                return 0;
+        command->record.h[NP_H3] = bpf_ktime_get_ns();
+        command_sent(&command->sending_command);
+        return 0;
+}
+
+/* H6: the driver takes the response. It ends the request now, or later: when the memory that the command gave access to is
+ * invalidated (unless the target did that with its response), and when its own send has completed. Were the response not
+ * in memory before the driver has it synchronized (bounce buffers), another one's cid would be read: then H6 is the end. */
+SEC("fentry/nvme_rdma_recv_done")
+int BPF_PROG(nvme_rdma_recv_done, struct ib_cq *cq, struct ib_wc *wc)
+{
+        struct nvme_completion *response;
+        struct response_key key = {};
+        struct host_command *command;
+        struct nvme_rdma_qe *qe;
+        __u16 cid;
+        __u64 now;
+
+        if (!under_way || wc->status != IB_WC_SUCCESS)
+                return 0;
+        qe = (void *)wc->wr_cqe - bpf_core_field_offset(struct nvme_rdma_qe, cqe);
+        if (bpf_core_read(&response, sizeof(response), &qe->data) < 0 ||
+            bpf_core_read(&cid, sizeof(cid), &response->command_id) < 0)
+                return 0;
+        key.queue = (__u64)wc->qp->qp_context;
+        key.cid = cid;
+        command = command_get(response_request(&key));
+        if (!command || command->record.h[NP_H6])
+                return 0;
+        now = bpf_ktime_get_ns();
+        command_responded(command, now);
+        command->record.ha = cq_arrival(cq, command->send_entry, now);
+        return 0;
+}
+
+SEC("fentry/ib_cq_completion_softirq")
+int BPF_PROG(ib_cq_completion_softirq, struct ib_cq *cq)
+{
+        cq_event(cq);
+        return 0;
+}
+
+SEC("fentry/ib_poll_handler")
+int BPF_PROG(ib_poll_handler, struct irq_poll *iop)
+{
+        cq_round_begins((__u64)iop - bpf_core_field_offset(struct ib_cq, iop));
+        return 0;
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvmet-rdma: write data fetched by RDMA READ, the response posted and its send completed. A completion (struct ib_wc) points
+ * to a member of the command's struct nvmet_rdma_rsp, of which its struct nvmet_req is another.
+ */
+#ifndef NTPROF_TARGET_RDMA_H
+#define NTPROF_TARGET_RDMA_H
+
+/* A record leaves when its response's send has completed; else when it is posted. */
+const volatile bool wait_for_send_completion;
+
+static __always_inline __u64 req_of_rsp(__u64 rsp)
+{
+        return rsp + bpf_core_field_offset(struct nvmet_rdma_rsp, req);
+}
+
+/* Goes to storage, or posts the RDMA READ; again for a command that had found the send queue full. */
+SEC("fentry/nvmet_rdma_execute_command")
+int BPF_PROG(nvmet_rdma_execute_command, struct nvmet_rdma_rsp *rsp)
+{
+        struct target_command *command = command_get(req_of_rsp((__u64)rsp));
+
+        if (!command)
+                return 0;
+        if (!command->fetch_posted)
+                command->record.ta = cq_arrival(rsp->queue->cq, 0, command->record.t[NP_T1]);
+        command->fetch_posted = bpf_ktime_get_ns();
+        return 0;
+}
+
+/* T3, and so T2: the data is here. */
+SEC("fentry/nvmet_rdma_read_data_done")
+int BPF_PROG(nvmet_rdma_read_data_done, struct ib_cq *cq, struct ib_wc *wc)
+{
+        __u64 req = req_of_rsp((__u64)wc->wr_cqe - bpf_core_field_offset(struct nvmet_rdma_rsp, read_cqe)), now, arrival;
+        struct target_command *command = command_get(req);
+        struct np_target_record *record;
+
+        if (!command)
+                return 0;
+        /* The connection broke: there will be no response. */
+        if (wc->status != IB_WC_SUCCESS) {
+                count(NP_C_STALE);
+                command_forget(req, command);
+                return 0;
+        }
+        now = bpf_ktime_get_ns();
+        record = &command->record;
+        record->t[NP_T2] = command->fetch_posted;
+        record->t[NP_T3] = now;
+        record->fetch_ns = now - command->fetch_posted;
+        record->header.flags |= NP_F_RDMA_READ;
+        arrival = cq_arrival(cq, command->fetch_posted, now);
+        if (arrival) {
+                record->receive_data_ns = now - arrival;
+                record->header.flags |= NP_F_DATA_ARRIVAL;
+        }
+        return 0;
+}
+
+/* T8 */
+SEC("fentry/nvmet_rdma_queue_response")
+int BPF_PROG(nvmet_rdma_queue_response_entry, struct nvmet_req *req)
+{
+        struct target_command *command = command_get((__u64)req);
+        __u64 now;
+
+        if (!command)
+                return 0;
+        now = bpf_ktime_get_ns();
+        if (!command->record.t[NP_T8])
+                storage_answered(command, req->cqe->status >> 1, now);
+        command_queued(command, NULL, now);
+        return 0;
+}
+
+static __always_inline void response_posted(struct target_command *command, __u64 now)
+{
+        command->record.t[NP_T9] = now;
+        command->record.cpu_response = bpf_get_smp_processor_id();
+        command_sent(command);
+}
+
+static __always_inline void done(__u64 req, struct target_command *command)
+{
+        emit(&command->record, sizeof(command->record));
+        command_forget(req, command);
+}
+
+/* T9: the response is posted, and before it the data of a read. The send can complete on another CPU before this returns, and
+ * the memory be another command's already: that has no T8 then. */
+SEC("fexit/nvmet_rdma_queue_response")
+int BPF_PROG(nvmet_rdma_queue_response_exit, struct nvmet_req *req)
+{
+        struct target_command *command;
+
+        if (!unsent)
+                return 0;
+        command = command_get((__u64)req);
+        if (!command || !command->record.t[NP_T8] || command->record.t[NP_T9])
+                return 0;
+        response_posted(command, bpf_ktime_get_ns());
+        if (!wait_for_send_completion)
+                done((__u64)req, command);
+        return 0;
+}
+
+/* TS: the host's side has acknowledged the response, and all data before it. */
+SEC("fentry/nvmet_rdma_send_done")
+int BPF_PROG(nvmet_rdma_send_done, struct ib_cq *cq, struct ib_wc *wc)
+{
+        __u64 req = req_of_rsp((__u64)wc->wr_cqe - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe)), now;
+        struct target_command *command = command_get(req);
+
+        if (!command || !command->record.t[NP_T8])
+                return 0;
+        now = bpf_ktime_get_ns();
+        if (!command->record.t[NP_T9])
+                response_posted(command, now);
+        if (wc->status == IB_WC_SUCCESS)
+                command->record.ts = now;
+        done(req, command);
+        return 0;
+}
+
+SEC("fentry/ib_cq_completion_workqueue")
+int BPF_PROG(ib_cq_completion_workqueue, struct ib_cq *cq)
+{
+        cq_event(cq);
+        return 0;
+}
+
+SEC("fentry/ib_cq_poll_work")
+int BPF_PROG(ib_cq_poll_work, struct work_struct *work)
+{
+        cq_round_begins((__u64)work - bpf_core_field_offset(struct ib_cq, work));
+        return 0;
+}
+
+#endif
