@@ -327,6 +327,17 @@ guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self)
 }
 
 /**
+ * ntprof_report_group_is_fua:
+ * @self: a group
+ *
+ * Returns: whether it is of writes with Force Unit Access, which are a group of their own
+ */
+gboolean ntprof_report_group_is_fua(NtprofReportGroup *self)
+{
+        return self->group->fua;
+}
+
+/**
  * ntprof_report_group_get_namespace_name:
  * @self: a group
  *

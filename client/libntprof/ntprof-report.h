@@ -88,6 +88,7 @@ void ntprof_report_group_unref(NtprofReportGroup *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportGroup, ntprof_report_group_unref)
 const char *ntprof_report_group_get_operation(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_size_bytes(NtprofReportGroup *self);
+gboolean ntprof_report_group_is_fua(NtprofReportGroup *self);
 const char *ntprof_report_group_get_namespace_name(NtprofReportGroup *self);
 const char *ntprof_report_group_get_path_name(NtprofReportGroup *self);
 gboolean ntprof_report_group_has_target(NtprofReportGroup *self);

@@ -116,7 +116,6 @@ static void add_targets(const Session *s, NpReportFacts *facts)
                 if (target->index < 0)
                         continue;
                 added = np_report_target_new(target->machine, target->kernel, target->version, target->peer);
-                added->drive_hidden = g_strdup(target->drive_hidden);
                 added->ended_reason = g_strdup(target->reason);
                 added->drive_hidden = g_strdup(target->drive_hidden);
                 added->recorded_ns = target->reason ? target->recorded_ns : s->recorded_ns;
@@ -188,8 +187,8 @@ NpReport *session_make_report(Session *s)
         for (unsigned i = 0; i < s->counters->n_kinds; i++) {
                 const CaptureKind *kind = s->counters->kinds + i;
 
-                np_analysis_set_commands(s->analysis, (kind->key >> 32) - 1, kind->key >> 16, kind->key & NP_KIND_FUA, kind->key,
-                                         kind->count);
+                np_analysis_set_commands(s->analysis, (kind->key >> 32) - 1, kind->key >> 16, !!(kind->key & NP_KIND_FUA),
+                                         kind->key, kind->count);
         }
 
         return np_analysis_report(s->analysis, facts);

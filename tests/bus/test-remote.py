@@ -143,6 +143,16 @@ def a_session_in_detail_asks_for_it(lab: Lab) -> None:
 
 
 @tap.case
+def the_transports_are_those_of_the_paths(lab: Lab) -> None:
+    lab.recording = make_replay.recording(transport="rdma")
+    lab.start()
+    target = lab.peerd.target()
+    assert lab.peerd.opened[0][1]["transports"] == ["rdma"], lab.peerd.opened
+    lab.record_all(target)
+    assert joined(lab.report()) == 2000
+
+
+@tap.case
 def the_target_begins_first_and_ends_last(lab: Lab) -> None:
     lab.start(speed=20)
     target = lab.peerd.target()

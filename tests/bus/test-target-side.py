@@ -183,7 +183,7 @@ def a_request_that_makes_no_sense_is_named(target: Target) -> None:
                       ({"filters": [(make_replay.SUBSYSNQN, make_replay.HOSTNQN, 0)]}, "filters: 0 is no namespace"),
                       ({"duration-usec": text}, "duration-usec: its value has type s"),
                       ({"detail": text}, "detail: its value has type s, not b"),
-                      ({"transports": GLib.Variant("as", ["tcp", "fc\n"])}, 'transports: this version cannot measure "fc\\n", only tcp'),
+                      ({"transports": GLib.Variant("as", ["tcp", "fc\n"])}, 'transports: this version cannot measure "fc\\n", only tcp, rdma'),
                       ({"transports": GLib.Variant("as", [])}, "transports: none is given"),
                       ({"transports": text}, "transports: its value has type s, not as"),
                       ({"more": text}, '"more": no such option'),
