@@ -93,9 +93,15 @@ char *ntprof_report_to_text(NtprofReport *self)
  */
 char *ntprof_report_to_text_full(NtprofReport *self, NtprofReportTextFlags flags)
 {
+        G_STATIC_ASSERT((int) NTPROF_REPORT_TEXT_DETAIL == NP_REPORT_TEXT_DETAIL &&
+                        (int) NTPROF_REPORT_TEXT_BY_PATH == NP_REPORT_TEXT_BY_PATH &&
+                        (int) NTPROF_REPORT_TEXT_BY_QUEUE == NP_REPORT_TEXT_BY_QUEUE &&
+                        (int) NTPROF_REPORT_TEXT_BY_CPU == NP_REPORT_TEXT_BY_CPU &&
+                        (int) NTPROF_REPORT_TEXT_BY_SIZE == NP_REPORT_TEXT_BY_SIZE &&
+                        (int) NTPROF_REPORT_TEXT_BY_PROCESS == NP_REPORT_TEXT_BY_PROCESS);
+
         g_return_val_if_fail(NTPROF_IS_REPORT(self), NULL);
-        return np_report_to_text(self->report, (flags & NTPROF_REPORT_TEXT_DETAIL ? NP_REPORT_TEXT_DETAIL : 0) |
-                                 (flags & NTPROF_REPORT_TEXT_BY_PATH ? NP_REPORT_TEXT_BY_PATH : 0));
+        return np_report_to_text(self->report, (NpReportTextFlags) flags);
 }
 
 /**

@@ -37,10 +37,37 @@ typedef struct _NtprofReportComponent NtprofReportComponent;
 typedef struct _NtprofReportTarget NtprofReportTarget;
 
 /**
+ * NtprofReportRow:
+ *
+ * The commands of one queue, processor, size or process in a [class@Report].
+ */
+typedef struct _NtprofReportRow NtprofReportRow;
+
+/**
+ * NtprofReportView:
+ * @NTPROF_REPORT_VIEW_QUEUE: by queue, of each path
+ * @NTPROF_REPORT_VIEW_CPU: by the processor that submitted the commands
+ * @NTPROF_REPORT_VIEW_SIZE: by size
+ * @NTPROF_REPORT_VIEW_PROCESS: by the process that submitted the I/O
+ *
+ * By what [method@Report.get_row] tells the commands.
+ */
+typedef enum {
+        NTPROF_REPORT_VIEW_QUEUE,
+        NTPROF_REPORT_VIEW_CPU,
+        NTPROF_REPORT_VIEW_SIZE,
+        NTPROF_REPORT_VIEW_PROCESS,
+} NtprofReportView;
+
+/**
  * NtprofReportTextFlags:
  * @NTPROF_REPORT_TEXT_DEFAULT: the stages of each group
- * @NTPROF_REPORT_TEXT_DETAIL: below each stage what it consists of
+ * @NTPROF_REPORT_TEXT_DETAIL: below each stage what it consists of; of a view, the share of each stage
  * @NTPROF_REPORT_TEXT_BY_PATH: the groups of each path by themselves
+ * @NTPROF_REPORT_TEXT_BY_QUEUE: in place of the groups, a line for each queue
+ * @NTPROF_REPORT_TEXT_BY_CPU: in place of the groups, a line for each processor that submitted commands
+ * @NTPROF_REPORT_TEXT_BY_SIZE: in place of the groups, a line for each size
+ * @NTPROF_REPORT_TEXT_BY_PROCESS: in place of the groups, a line for each process
  *
  * What [method@Report.to_text_full] tells.
  */
@@ -48,6 +75,10 @@ typedef enum {
         NTPROF_REPORT_TEXT_DEFAULT = 0,
         NTPROF_REPORT_TEXT_DETAIL = 1 << 0,
         NTPROF_REPORT_TEXT_BY_PATH = 1 << 1,
+        NTPROF_REPORT_TEXT_BY_QUEUE = 1 << 2,
+        NTPROF_REPORT_TEXT_BY_CPU = 1 << 3,
+        NTPROF_REPORT_TEXT_BY_SIZE = 1 << 4,
+        NTPROF_REPORT_TEXT_BY_PROCESS = 1 << 5,
 } NtprofReportTextFlags;
 
 NtprofReport *ntprof_report_new_from_json(const char *json, gssize length, GError **error);
@@ -67,6 +98,8 @@ guint ntprof_report_get_n_groups(NtprofReport *self);
 NtprofReportGroup *ntprof_report_get_group(NtprofReport *self, guint index);
 guint ntprof_report_get_n_groups_by_path(NtprofReport *self);
 NtprofReportGroup *ntprof_report_get_group_by_path(NtprofReport *self, guint index);
+guint ntprof_report_get_n_rows(NtprofReport *self, NtprofReportView view);
+NtprofReportRow *ntprof_report_get_row(NtprofReport *self, NtprofReportView view, guint index);
 
 #define NTPROF_TYPE_REPORT_TARGET (ntprof_report_target_get_type())
 GType ntprof_report_target_get_type(void) G_GNUC_CONST;
@@ -133,5 +166,29 @@ const char *ntprof_report_component_get_reason(NtprofReportComponent *self);
 double ntprof_report_component_get_mean_ns(NtprofReportComponent *self);
 double ntprof_report_component_get_margin_ns(NtprofReportComponent *self);
 gboolean ntprof_report_component_is_information(NtprofReportComponent *self);
+
+#define NTPROF_TYPE_REPORT_ROW (ntprof_report_row_get_type())
+GType ntprof_report_row_get_type(void) G_GNUC_CONST;
+NtprofReportRow *ntprof_report_row_ref(NtprofReportRow *self);
+void ntprof_report_row_unref(NtprofReportRow *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NtprofReportRow, ntprof_report_row_unref)
+const char *ntprof_report_row_get_namespace_name(NtprofReportRow *self);
+const char *ntprof_report_row_get_path_name(NtprofReportRow *self);
+gboolean ntprof_report_row_is_others(NtprofReportRow *self);
+guint64 ntprof_report_row_get_key(NtprofReportRow *self);
+const char *ntprof_report_row_get_process_name(NtprofReportRow *self);
+guint64 ntprof_report_row_get_commands(NtprofReportRow *self);
+double ntprof_report_row_get_rate(NtprofReportRow *self);
+double ntprof_report_row_get_avg_qd(NtprofReportRow *self);
+gboolean ntprof_report_row_has_target(NtprofReportRow *self);
+double ntprof_report_row_get_mean_ns(NtprofReportRow *self);
+guint64 ntprof_report_row_get_p50_ns(NtprofReportRow *self);
+guint64 ntprof_report_row_get_p99_ns(NtprofReportRow *self);
+guint64 ntprof_report_row_get_max_ns(NtprofReportRow *self);
+gboolean ntprof_report_row_get_stage_mean_ns(NtprofReportRow *self, const char *stage, double *mean_ns);
+const char *ntprof_report_row_get_largest_stage(NtprofReportRow *self);
+const char *ntprof_report_row_get_host_cores(NtprofReportRow *self);
+const char *ntprof_report_row_get_response_cores(NtprofReportRow *self);
+const char *ntprof_report_row_get_target_cores(NtprofReportRow *self);
 
 G_END_DECLS

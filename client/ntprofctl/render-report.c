@@ -16,7 +16,7 @@ static void append_line(GString *out, const char *line)
                 g_string_append_printf(out, "%s%s%s", output_style(STDOUT_FILENO, STYLE_BOLD), line, none);
         else if (g_str_has_prefix(line, "warning: "))
                 g_string_append_printf(out, "%s%s%s", output_style(STDOUT_FILENO, STYLE_BAD), line, none);
-        else if (g_str_has_prefix(line, "stage  "))
+        else if (g_str_has_prefix(line, "stage  ") || strstr(line, "  avg QD  mean us  "))
                 g_string_append_printf(out, "%s%s%s", output_style(STDOUT_FILENO, STYLE_DIM), line, none);
         else if (bar && bar[1] && strspn(bar + 1, "#") == strlen(bar + 1))
                 g_string_append_printf(out, "%.*s%s%s%s", (int) (bar + 1 - line), line, output_style(STDOUT_FILENO, STYLE_BAR), bar + 1,

@@ -40,13 +40,39 @@ static NtprofSession *newest(NtprofClient *client, GError **error)
         return NULL;
 }
 
+static const struct {
+        const char *name;
+        NtprofReportTextFlags flag;
+} keys[] = {
+        { "queue",   NTPROF_REPORT_TEXT_BY_QUEUE },
+        { "cpu",     NTPROF_REPORT_TEXT_BY_CPU },
+        { "path",    NTPROF_REPORT_TEXT_BY_PATH },
+        { "size",    NTPROF_REPORT_TEXT_BY_SIZE },
+        { "process", NTPROF_REPORT_TEXT_BY_PROCESS },
+};
+
+static gboolean parse_by(const char *by, NtprofReportTextFlags *flags, GError **error)
+{
+        g_autoptr(GString) names = g_string_new(NULL);
+
+        for (gsize i = 0; i < G_N_ELEMENTS(keys); i++) {
+                if (g_str_equal(keys[i].name, by)) {
+                        *flags |= keys[i].flag;
+                        return TRUE;
+                }
+                g_string_append_printf(names, "%s%s", i == 0 ? "" : i + 1 < G_N_ELEMENTS(keys) ? ", " : " and ", keys[i].name);
+        }
+        g_set_error(error, USAGE_ERROR, USAGE_ERROR_FAILED, "--by '%s' is unknown; there is %s", by, names->str);
+        return FALSE;
+}
+
 int verb_report(Invocation *call)
 {
         gboolean json = FALSE, detail = FALSE;
         g_autofree char *by = NULL;
         const GOptionEntry entries[] = {
                 { "detail", 0, 0, G_OPTION_ARG_NONE, &detail, "Print below each stage what it consists of", NULL },
-                { "by", 0, 0, G_OPTION_ARG_STRING, &by, "Print a table for each path instead of each namespace", "path" },
+                { "by", 0, 0, G_OPTION_ARG_STRING, &by, "Print a table by queue, cpu, path, size or process", "KEY" },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &json, "Print the JSON document (org.ntprof.report/1)", NULL },
                 {},
         };
@@ -56,10 +82,9 @@ int verb_report(Invocation *call)
         if (status >= 0)
                 return status;
 
-        if (by && !g_str_equal(by, "path")) {
-                error = g_error_new(USAGE_ERROR, USAGE_ERROR_FAILED, "--by '%s' is unknown; there is --by path", by);
+        NtprofReportTextFlags flags = detail ? NTPROF_REPORT_TEXT_DETAIL : 0;
+        if (by && !parse_by(by, &flags, &error))
                 return verb_fail(call, error);
-        }
 
         g_autoptr(NtprofClient) client = verb_connect(call, &status);
         if (!client)
@@ -73,6 +98,6 @@ int verb_report(Invocation *call)
         g_autoptr(NtprofReport) report = ntprof_session_get_report_sync(session, NULL, &error);
         if (!report)
                 return verb_fail(call, error);
-        render_report(report, json, (detail ? NTPROF_REPORT_TEXT_DETAIL : 0) | (by ? NTPROF_REPORT_TEXT_BY_PATH : 0));
+        render_report(report, json, flags);
         return 0;
 }

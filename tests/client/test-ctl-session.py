@@ -130,7 +130,24 @@ def by_path(service: Service) -> None:
     run(service, *START, "--sample", "all")
     # One path is the namespace.
     assert run(service, "report", "--by", "path").stdout == run(service, "report").stdout
-    assert "there is --by path" in run(service, "report", "--by", "size", status=USAGE).stderr
+    assert "there is queue, cpu, path, size and process" in run(service, "report", "--by", "sizes", status=USAGE).stderr
+
+
+@tap.case
+def by_queue_and_others(service: Service) -> None:
+    """The recording has two queues by turns, each with processors of its own; see mixed() in make_replay.py."""
+    run(service, *START, "--sample", "all")
+    for key, first, lines in (("queue", ["1", "2"], 2), ("cpu", ["0", "1"], 2), ("size", ["4KiB", "64KiB"], 2),
+                              ("process", ["fio (1001)", "postgres: walwr (2002)"], 2)):
+        text = run(service, "report", "--by", key).stdout
+        assert f"\n== by {key} nvme6n1\n" in text and "== read" not in text, text
+        table = text.split(f"== by {key} nvme6n1\n")[1].splitlines()
+        assert table[0].split()[0] == key and table[lines + 1].startswith("submit, response, target: "), table
+        assert [line.lstrip().split("  ")[0] for line in table[1:lines + 1]] == first, table
+        detailed = run(service, "report", "--by", key, "--detail").stdout
+        if key == "queue":
+            assert [line.split()[7:] for line in table[1:3]] == [["0", "2", "4,6", "(4:", "50%)"], ["1", "3", "5,7", "(5:", "50%)"]]
+        assert " blk  drv  net  tgt  sto " in detailed and " blk " not in text, detailed
 
 
 @tap.case

@@ -108,6 +108,19 @@ def from_start_to_the_report(service: Service) -> None:
     drive = components(report, 4)["drive"]
     assert drive.get_reason() == "recorded only in detail (session start --detail)" and drive.get_mean_ns() == 0
 
+    view = Ntprof.ReportView.QUEUE
+    queues = [report.get_row(view, i) for i in range(report.get_n_rows(view))]
+    assert sorted(q.get_key() for q in queues) == [1, 2] and all(q.get_path_name() == "nvme6c6n1" for q in queues)
+    assert sum(q.get_commands() for q in queues) == report.get_commands() and not any(q.is_others() for q in queues)
+    for queue, expected in zip(queues, document["views"]["queue"]):
+        assert (queue.get_key(), queue.get_mean_ns()) == (expected["qid"], expected["latency"]["mean_ns"])
+        assert queue.get_largest_stage() == expected["largest"] == "storage" and queue.has_target()
+        assert queue.get_stage_mean_ns("storage") == (True, expected["stages"][4]["mean_ns"])
+        assert queue.get_stage_mean_ns("network_target") == (False, 0)
+        assert queue.get_host_cores() == expected["host_cores"]["list"] == str(queue.get_key() - 1)
+    process = report.get_row(Ntprof.ReportView.PROCESS, 0)
+    assert (process.get_key(), process.get_process_name()) == (1001, "fio"), process.get_process_name()
+
     # A stage outlives what it is of.
     stage = report.get_group(0).get_stage(4)
     del report
