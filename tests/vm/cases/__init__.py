@@ -3,6 +3,7 @@
 
 ORDER = (
     "every_command_is_counted_and_joined",
+    "rdma_is_recorded_like_tcp",
     "an_injected_delay_shows_in_its_stage_only",
     "a_full_socket_buffer_is_the_networks_time",
     "the_mean_is_what_bpftrace_measures",

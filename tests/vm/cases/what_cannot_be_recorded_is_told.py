@@ -11,11 +11,9 @@ from support.ntprofctl import START, ctl
 
 _NO_SUCH, _NOT_FABRICS, _TRANSPORT, _USAGE = 3, 4, 5, 2
 
-# Over Soft-RoCE on the host's own address: the kernel's RDMA target knows no other network namespace.
-_RDMA_UP = """
-nvmet=/sys/kernel/config/nvmet nqn=nqn.2026-01.org.ntprof:rdma
-modprobe -a rdma_rxe nvmet-rdma nvme-rdma
-rdma link add rxe0 type rxe netdev vh
+_LOOP_UP = """
+nvmet=/sys/kernel/config/nvmet nqn=nqn.2026-01.org.ntprof:loop
+modprobe nvme-loop
 mkdir $nvmet/subsystems/$nqn
 echo 1 > $nvmet/subsystems/$nqn/attr_allow_any_host
 mkdir $nvmet/subsystems/$nqn/namespaces/1
@@ -23,11 +21,10 @@ for device in /dev/nullb1 /dev/nullb_slow; do
   if [ -b $device ]; then echo $device > $nvmet/subsystems/$nqn/namespaces/1/device_path; fi
 done
 echo 1 > $nvmet/subsystems/$nqn/namespaces/1/enable
-mkdir $nvmet/ports/2
-cd $nvmet/ports/2
-echo ipv4 > addr_adrfam; echo rdma > addr_trtype; echo 10.8.0.1 > addr_traddr; echo 4420 > addr_trsvcid
-ln -s $nvmet/subsystems/$nqn subsystems/
-nvme connect --transport=rdma --traddr=10.8.0.1 --trsvcid=4420 --nqn=$nqn
+mkdir $nvmet/ports/3
+echo loop > $nvmet/ports/3/addr_trtype
+ln -s $nvmet/subsystems/$nqn $nvmet/ports/3/subsystems/
+nvme connect --transport=loop --nqn=$nqn
 for _ in $(seq 100); do
   for entry in /sys/class/nvme-subsystem/*; do
     if [ "$(cat $entry/subsysnqn)" = $nqn ]; then found=$(find $entry/ -maxdepth 1 -name 'nvme*n1' -printf '%f'); fi
@@ -37,22 +34,21 @@ for _ in $(seq 100); do
 done
 exit 1
 """
-_RDMA_DOWN = """
-nvmet=/sys/kernel/config/nvmet nqn=nqn.2026-01.org.ntprof:rdma
+_LOOP_DOWN = """
+nvmet=/sys/kernel/config/nvmet nqn=nqn.2026-01.org.ntprof:loop
 nvme disconnect --nqn=$nqn >/dev/null
-rm $nvmet/ports/2/subsystems/$nqn
-rmdir $nvmet/ports/2 $nvmet/subsystems/$nqn/namespaces/1 $nvmet/subsystems/$nqn
-rdma link delete rxe0
+rm $nvmet/ports/3/subsystems/$nqn
+rmdir $nvmet/ports/3 $nvmet/subsystems/$nqn/namespaces/1 $nvmet/subsystems/$nqn
 """
 
 
 @contextlib.contextmanager
-def _rdma(lab: Lab) -> Iterator[str]:
-    namespace = lab.host.sh(_RDMA_UP).stdout.strip()
+def _loop(lab: Lab) -> Iterator[str]:
+    namespace = lab.host.sh(_LOOP_UP).stdout.strip()
     try:
         yield namespace
     finally:
-        lab.host.sh(_RDMA_DOWN)
+        lab.host.sh(_LOOP_DOWN)
 
 
 def _refused(lab: Lab, what: str, name: str, status: int, *pieces: str) -> None:
@@ -76,8 +72,8 @@ def run(lab: Lab) -> None:
         _refused(lab, "a partition", f"{lab.namespace}p1", _NO_SUCH, "partition", lab.namespace)
     finally:
         lab.host.sh('delpart "/dev/$1" 1', lab.namespace)
-    with _rdma(lab) as namespace:
-        _refused(lab, "a transport that is not supported", namespace, _TRANSPORT, "transport rdma")
+    with _loop(lab) as namespace:
+        _refused(lab, "a transport that is not supported", namespace, _TRANSPORT, "transport loop")
     with lab.scope.test("the path device and the path in /dev name the namespace too") as test:
         path = lab.host.sh("ls /sys/block").stdout.split()
         hidden = next(name for name in path if name.startswith(f"{controller}c"))

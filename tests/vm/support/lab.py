@@ -50,10 +50,11 @@ def plug_drive(bed: Bed) -> str:
     return bed.host.sh(_WAIT_PCIE).stdout.strip()
 
 
-def prepare_host(bed: Bed, *namespaces: str) -> None:
-    """Make the host, and namespaces that are connected, ready for loads whose every command is counted."""
+def prepare_host(bed: Bed, *namespaces: str, written: bool = False) -> None:
+    """Make the host, and namespaces that are connected, ready for loads whose every command is counted. written: their drives
+    have been written once."""
     bed.host.sh(_PREPARE, *namespaces, timeout=120)
-    for namespace in namespaces:
+    for namespace in () if written else namespaces:
         fio.fill(bed.host, namespace)
 
 
