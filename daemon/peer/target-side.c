@@ -10,6 +10,7 @@
 
 #include "../session/capture-job.h"
 #include "target-json.h"
+#include "target-sync.h"
 #include "wire-reader.h"
 #include "wire-writer.h"
 
@@ -46,6 +47,7 @@ struct TargetSide {
         PeerGrant grant;
         char *drive_hidden;             /* of the first namespace of which there is something to say */
         uint64_t duration_usec;
+        uint64_t lag_ns;                /* target_sync_lag_ns() */
         TargetSideHandlers handlers;
 
         TargetSideState state;
@@ -251,20 +253,14 @@ static int drain(TargetSide *t)
         return r;
 }
 
-/* All that was answered before target_ns has been drained by now. What the counts say is all so far: a frame that finds no
+/* All that has left the kernel before drained_ns has been drained. What the counts say is all so far: a frame that finds no
  * room is not missed. */
-static void send_sync(TargetSide *t, uint64_t target_ns)
+static void send_sync(TargetSide *t, uint64_t drained_ns, uint64_t lag_ns)
 {
-        struct wire_sync sync = {
-                .target_ns = target_ns,
-                .in_flight = t->counters.target_in_flight,
-                .recursion = t->counters.target_recursion,
-                .link_full = t->counts.link_full,
-        };
+        struct wire_sync sync = target_sync_make(&t->counters, drained_ns, lag_ns, t->counts.link_full);
 
         if (wire_writer_pending(t->writer) > TARGET_SIDE_BUFFER_MAX)
                 return;
-        memcpy(sync.counters, t->counters.target, sizeof(sync.counters));
         wire_writer_add(t->writer, WIRE_SYNC, &sync, sizeof(sync));
         t->synced_usec = monotonic_usec();
         t->sent_records = false;
@@ -276,10 +272,10 @@ static bool worth_sending(const TargetSide *t)
                monotonic_usec() - t->synced_usec >= (t->n_batch > 0 ? WAIT_USEC : SYNC_USEC);
 }
 
-/* Records first, then what they are complete up to. always: a WIRE_SYNC whether or not it is due. */
+/* Records first, then what they are complete up to. always: a WIRE_SYNC whether or not it is due, for nothing is under way. */
 static int drain_and_sync(TargetSide *t, bool always)
 {
-        uint64_t target_ns = capture_now(t);
+        uint64_t drained_ns = capture_now(t);
         int r = drain(t);
 
         if (r < 0)
@@ -293,7 +289,7 @@ static int drain_and_sync(TargetSide *t, bool always)
         t->counts.sampled = t->counters.target[NP_C_SAMPLED];
         if (always || worth_sending(t)) {
                 flush_batch(t);
-                send_sync(t, target_ns);
+                send_sync(t, drained_ns, always ? 0 : t->lag_ns);
         }
         return 0;
 }
@@ -524,6 +520,7 @@ int target_side_new(sd_event *event, Backend *backend, const CaptureConfig *conf
         t->grant = (PeerGrant) { grant->max_threshold, grant->max_usec, g_strdup(grant->limit) };
         t->drive_hidden = target_drive_hidden(backend, config);
         t->duration_usec = duration_usec;
+        t->lag_ns = target_sync_lag_ns(config);
         t->handlers = *handlers;
         t->limit_usec = UINT64_MAX;
         t->reader = wire_reader_new(WIRE_SIDE_HOST);
