@@ -102,23 +102,53 @@ static const NpReportHook *find_merged(const NpReportFacts *facts, const NpCompo
         return merged;
 }
 
-static const char *drive_hidden(const NpReportFacts *facts)
+/* By the target of the group's path, or of one of its paths. */
+static const char *drive_hidden(const NpReportFacts *facts, const NpReportGroup *group)
 {
-        for (guint i = 0; i < facts->targets->len; i++) {
-                const NpReportTarget *target = facts->targets->pdata[i];
+        for (guint i = 0; i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+                const NpReportTarget *target = path->target >= 0 && (guint) path->target < facts->targets->len ?
+                                               facts->targets->pdata[path->target] : NULL;
 
-                if (target->drive_hidden)
+                if (target && target->drive_hidden && np_report_path_is_of_group(facts, i, group))
                         return target->drive_hidden;
         }
         return NULL;
 }
 
+/* All of the group's paths have it, and there is one. */
+static gboolean is_over(const NpReportFacts *facts, const NpReportGroup *group, const char *transport)
+{
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < facts->paths->len; i++) {
+                const NpReportPath *path = facts->paths->pdata[i];
+
+                if (!np_report_path_is_of_group(facts, i, group))
+                        continue;
+                if (g_strcmp0(path->transport, transport) != 0)
+                        return FALSE;
+                any = TRUE;
+        }
+        return any;
+}
+
+/* What is known to hide every arrival, docs/hooks.md. */
+static const char *arrival_hint(const NpReportFacts *facts, const NpReportGroup *group, const NpComponentInfo *info)
+{
+        if (is_over(facts, group, "tcp"))
+                return ", as with TLS";
+        if (is_over(facts, group, "rdma") && (info->component == NP_COMPONENT_HOST_RECEIVE || info->component == NP_COMPONENT_RESPONSE_WIRE))
+                return ", as on a polled queue";
+        return "";
+}
+
 /* NULL when the component is known. */
-static char *reason_of(const NpTable *table, const NpReportFacts *facts, const NpComponentInfo *info)
+static char *reason_of(const NpTable *table, const NpReportFacts *facts, const NpReportGroup *group, const NpComponentInfo *info)
 {
         guint64 without = table->without_component[info->component];
         const NpReportHook *merged = find_merged(facts, info);
-        const char *hidden = info->stage == NP_STAGE_STORAGE ? drive_hidden(facts) : NULL;
+        const char *hidden = info->stage == NP_STAGE_STORAGE ? drive_hidden(facts, group) : NULL;
 
         if (merged)
                 return g_strdup_printf("this kernel has no hook for %s: %s", merged->boundary,
@@ -129,13 +159,16 @@ static char *reason_of(const NpTable *table, const NpReportFacts *facts, const N
                 return g_strdup(NP_REPORT_NOT_IN_DETAIL);
         if (hidden)
                 return g_strdup(hidden);
-        return g_strdup_printf("%s of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands",
-                               info->stage == NP_STAGE_NETWORK ? "arrival not seen" : "not told", without, table->records);
+        if (info->stage != NP_STAGE_NETWORK)
+                return g_strdup_printf("not told of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands", without, table->records);
+        return g_strdup_printf("arrival not seen of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands%s", without, table->records,
+                               without == table->records ? arrival_hint(facts, group, info) : "");
 }
 
-static NpReportComponent *component_of(const NpTable *table, const NpReportFacts *facts, const NpComponentInfo *info)
+static NpReportComponent *component_of(const NpTable *table, const NpReportFacts *facts, const NpReportGroup *group,
+                                       const NpComponentInfo *info)
 {
-        g_autofree char *reason = reason_of(table, facts, info);
+        g_autofree char *reason = reason_of(table, facts, group, info);
         NpReportComponent *c = np_report_component_new(info->component, table->components[info->component] / table->weight, reason);
 
         if (info->one_way && !reason)
@@ -172,7 +205,7 @@ static NpReportStage *stage_of(const NpTable *table, const NpReportFacts *facts,
         s->avg_qd = rate_per_s * s->mean_ns / 1e9;
         for (guint c = 0; c < NP_COMPONENT_COUNT; c++)
                 if (np_component_info(c)->stage == s->stage && has_component(facts, group, np_component_info(c)))
-                        g_ptr_array_add(s->components, component_of(table, facts, np_component_info(c)));
+                        g_ptr_array_add(s->components, component_of(table, facts, group, np_component_info(c)));
         return s;
 }
 
