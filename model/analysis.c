@@ -271,8 +271,8 @@ static GPtrArray *collect(NpAnalysis *a, const NpReportFacts *facts, gboolean by
         for (guint pass = 0; pass < 2; pass++)
                 for (guint i = 0; i < a->operations->len; i++) {
                         NpOperation *from = a->operations->pdata[i], *op;
-                        const NpReportPath *path = from->key.filter < facts->paths->len ? facts->paths->pdata[from->key.filter] :
-                                                   NULL;
+                        guint filter = from->key.filter;
+                        const NpReportPath *path = filter < facts->paths->len ? facts->paths->pdata[filter] : NULL;
 
                         if (from->bucketed == (pass == 1))
                                 continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads values of a report's JSON, which is not to be believed: types, ranges and sizes are checked, and strings can't hold what
- * would steer a terminal.
+ * Reads values of a report's JSON, which is not to be believed: types, ranges and sizes are checked, and strings can't hold
+ * what would steer a terminal.
  */
 #pragma once
 

@@ -25,7 +25,7 @@ typedef enum {
         NP_DEFECT_CANCELLED,            /* NP_F_CANCELLED */
         NP_DEFECT_RETRIED,              /* NP_F_RETRIED */
         NP_DEFECT_BOUNDARY_MISSING,     /* a boundary this kind of command must have is 0 (a program missed it) */
-        NP_DEFECT_OUT_OF_ORDER,         /* boundaries of one machine are not in order, or a sum is longer than what it is a part of */
+        NP_DEFECT_OUT_OF_ORDER,         /* boundaries of one machine are not in order, or a sum is longer than its whole */
         NP_DEFECT_COUNT,
 } NpDefect;
 

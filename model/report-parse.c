@@ -112,8 +112,10 @@ static void read_paths(NpJsonReader *r, JsonObject *root, NpReportFacts *facts)
         for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
                 gsize before = np_json_enter_element(r, i);
                 JsonObject *o = np_json_object_of(r, json_array_get_element(array, i), "");
-                g_autofree char *namespace_name = np_json_get_fact(r, o, "namespace"), *device = np_json_get_fact(r, o, "device");
-                g_autofree char *controller = np_json_get_fact(r, o, "controller"), *transport = np_json_get_fact(r, o, "transport");
+                g_autofree char *namespace_name = np_json_get_fact(r, o, "namespace");
+                g_autofree char *device = np_json_get_fact(r, o, "device");
+                g_autofree char *controller = np_json_get_fact(r, o, "controller");
+                g_autofree char *transport = np_json_get_fact(r, o, "transport");
                 g_autofree char *traddr = np_json_get_fact(r, o, "traddr");
                 guint32 block_size = np_json_get_int(r, o, "block_size_bytes", 0, G_MAXUINT32);
                 NpReportPath *path = np_report_path_new(namespace_name, device, controller, transport, traddr, block_size);
@@ -242,8 +244,9 @@ static void read_stages(NpJsonReader *r, JsonObject *o, NpReportGroup *group)
         for (guint i = 0; i < wanted && !r->error; i++) {
                 gsize before = np_json_enter_element(r, i);
                 NpStage expected = group->with_target ? i : host_only[i];
+                JsonObject *item = np_json_object_of(r, json_array_get_element(array, i), "");
 
-                g_ptr_array_add(group->stages, read_stage(r, np_json_object_of(r, json_array_get_element(array, i), ""), expected));
+                g_ptr_array_add(group->stages, read_stage(r, item, expected));
                 found = found || (info && info->stage == expected);
                 np_json_leave(r, before);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Views as tables: a line a row, columns as wide as what is in them, so that they fit 80 columns where names and numbers are short.
+ * Views as tables: a line a row, columns as wide as what is in them, so that they fit 80 where names and numbers are short.
  */
 #include <math.h>
 #include <string.h>
@@ -75,7 +75,8 @@ static guint64 count_cores(const char *list)
 
         for (guint i = 0; parts[i]; i++) {
                 const char *dash = strchr(parts[i], '-');
-                guint64 first = g_ascii_strtoull(parts[i], NULL, 10), last = dash ? g_ascii_strtoull(dash + 1, NULL, 10) : first;
+                guint64 first = g_ascii_strtoull(parts[i], NULL, 10);
+                guint64 last = dash ? g_ascii_strtoull(dash + 1, NULL, 10) : first;
 
                 n += last > first ? last - first + 1 : 1;
         }
@@ -94,8 +95,8 @@ static void add_cores(Text *text, const NpReportCores *cores)
         else if (strlen(cores->list) <= CORES_WIDTH && cores->others_share == 0)
                 add_cell(text, "%s (%u: %.0f%%)", cores->list, cores->busiest, cores->busiest_share * 100);
         else
-                add_cell(text, "%s%" G_GUINT64_FORMAT " cores (%u: %.0f%%)", cores->others_share > 0 ? "> " : "", n, cores->busiest,
-                         cores->busiest_share * 100);
+                add_cell(text, "%s%" G_GUINT64_FORMAT " cores (%u: %.0f%%)", cores->others_share > 0 ? "> " : "", n,
+                         cores->busiest, cores->busiest_share * 100);
 }
 
 static void add_key(Text *text, NpView view, const NpReportViewRow *row)

@@ -228,9 +228,12 @@ static void append_bar(GString *out, double mean_ns, double largest_ns)
 
 static gboolean has_unrecorded_path(const NpReport *report, const NpReportGroup *group)
 {
-        for (guint i = 0; i < report->facts->paths->len; i++)
-                if (np_report_path_is_of_group(report->facts, i, group) && ((NpReportPath *) report->facts->paths->pdata[i])->target < 0)
+        for (guint i = 0; i < report->facts->paths->len; i++) {
+                const NpReportPath *path = report->facts->paths->pdata[i];
+
+                if (path->target < 0 && np_report_path_is_of_group(report->facts, i, group))
                         return TRUE;
+        }
         return FALSE;
 }
 
@@ -271,8 +274,8 @@ static void append_component(GString *out, const NpReportComponent *c, const cha
                 /* What the session did not ask for may well be visible. */
                 gboolean asked = detail || !info->detail;
                 g_autofree char *first = g_strdup_printf("%-34s ", name);
-                g_autofree char *text = g_strdup_printf("%s%s%s%s", asked ? "not visible here (" : "", c->reason, asked ? ")" : "",
-                                                        info->information ? ")" : "");
+                g_autofree char *text = g_strdup_printf("%s%s%s%s", asked ? "not visible here (" : "", c->reason,
+                                                        asked ? ")" : "", info->information ? ")" : "");
 
                 append_wrapped(out, first, "      ", text);
                 return;

@@ -169,7 +169,7 @@ typedef struct {
         NpReportFacts *facts;
         GPtrArray *groups;              /* of NpReportGroup, most commands first */
         GPtrArray *groups_by_path;      /* the same commands told by path; empty when there is one path */
-        GPtrArray *views[NP_VIEW_COUNT];        /* of NpReportViewRow: the same commands once more, those of most commands first */
+        GPtrArray *views[NP_VIEW_COUNT];        /* of NpReportViewRow: the same commands, those of most commands first */
         GPtrArray *warnings;            /* of char*, complete sentences */
         double qd_from_stages;          /* of all commands, sum of the stages' avg QD without H0..H1 */
 } NpReport;

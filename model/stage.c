@@ -30,8 +30,8 @@ static const NpComponentInfo components[NP_COMPONENT_COUNT] = {
         { NP_COMPONENT_BLOCK_COMPLETION,  NP_STAGE_HOST_BLOCK,    NONE, "completion", "completion",     "H7 H8" },
         { NP_COMPONENT_SUBMISSION,        NP_STAGE_HOST_DRIVER,   NONE, "submission", "submission",     "H2 H3" },
         { NP_COMPONENT_R2T,               NP_STAGE_HOST_DRIVER,   NONE, "r2t",        "R2T handling",   "H4 H5", "tcp" },
-        { NP_COMPONENT_INVALIDATION,      NP_STAGE_HOST_DRIVER,   NONE, "invalidation", "invalidation, send completion", "H6 HR",
-          "rdma" },
+        { NP_COMPONENT_INVALIDATION,      NP_STAGE_HOST_DRIVER,   NONE, "invalidation", "invalidation, send completion",
+          "H6 HR", "rdma" },
         { NP_COMPONENT_DRIVER_COMPLETION, NP_STAGE_HOST_DRIVER,   NONE, "completion", "completion",     "H6 H7" },
 
         { NP_COMPONENT_REQUEST_WAY,       NP_STAGE_NETWORK,       NONE, "request",    "request",        "H3 T1", ONE_WAY },
@@ -54,9 +54,10 @@ static const NpComponentInfo components[NP_COMPONENT_COUNT] = {
 
         { NP_COMPONENT_TO_STORAGE,        NP_STAGE_TARGET_DRIVER, NONE, "to_storage", "receive to storage", "T1 T4" },
         { NP_COMPONENT_RESPONSE,          NP_STAGE_TARGET_DRIVER, NONE, "response",   "response",       "T7 T9" },
-        { NP_COMPONENT_SEND_COMPLETION,   NP_STAGE_TARGET_DRIVER, NONE, "send_completion", "send completion, with its ack", "T9 TS",
-          "rdma", DETAIL, .information = TRUE },
-        { NP_COMPONENT_TARGET_BLOCK,      NP_STAGE_STORAGE,       NONE, "target_block", "target block layer", "T4 T5 T6 T7", DETAIL },
+        { NP_COMPONENT_SEND_COMPLETION,   NP_STAGE_TARGET_DRIVER, NONE, "send_completion", "send completion, with its ack",
+          "T9 TS", "rdma", DETAIL, .information = TRUE },
+        { NP_COMPONENT_TARGET_BLOCK,      NP_STAGE_STORAGE,       NONE, "target_block", "target block layer",
+          "T4 T5 T6 T7", DETAIL },
         { NP_COMPONENT_DRIVE,             NP_STAGE_STORAGE,       NONE, "drive",      "drive",          "T5 T6", DETAIL },
 };
 
@@ -175,7 +176,8 @@ void np_stage_times(const struct np_host_record *host, const struct np_target_re
 }
 
 /* A way is from the sender to the receiver's driver: what of it the receiver had the bytes already, and what is left. */
-static void set_parts(NpStageTimes *times, NpComponent whole, NpComponent wire, NpComponent receive, gint64 receive_ns, gboolean seen)
+static void set_parts(NpStageTimes *times, NpComponent whole, NpComponent wire, NpComponent receive, gint64 receive_ns,
+                      gboolean seen)
 {
         gint64 ns = seen ? receive_ns : 0;
 

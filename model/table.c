@@ -138,13 +138,15 @@ static const char *arrival_hint(const NpReportFacts *facts, const NpReportGroup 
 {
         if (is_over(facts, group, "tcp"))
                 return ", as with TLS";
-        if (is_over(facts, group, "rdma") && (info->component == NP_COMPONENT_HOST_RECEIVE || info->component == NP_COMPONENT_RESPONSE_WIRE))
+        if (is_over(facts, group, "rdma") &&
+            (info->component == NP_COMPONENT_HOST_RECEIVE || info->component == NP_COMPONENT_RESPONSE_WIRE))
                 return ", as on a polled queue";
         return "";
 }
 
 /* NULL when the component is known. */
-static char *reason_of(const NpTable *table, const NpReportFacts *facts, const NpReportGroup *group, const NpComponentInfo *info)
+static char *reason_of(const NpTable *table, const NpReportFacts *facts, const NpReportGroup *group,
+                       const NpComponentInfo *info)
 {
         guint64 without = table->without_component[info->component];
         const NpReportHook *merged = find_merged(facts, info);
@@ -160,16 +162,18 @@ static char *reason_of(const NpTable *table, const NpReportFacts *facts, const N
         if (hidden)
                 return g_strdup(hidden);
         if (info->stage != NP_STAGE_NETWORK)
-                return g_strdup_printf("not told of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands", without, table->records);
-        return g_strdup_printf("arrival not seen of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands%s", without, table->records,
-                               without == table->records ? arrival_hint(facts, group, info) : "");
+                return g_strdup_printf("not told of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands", without,
+                                       table->records);
+        return g_strdup_printf("arrival not seen of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands%s", without,
+                               table->records, without == table->records ? arrival_hint(facts, group, info) : "");
 }
 
 static NpReportComponent *component_of(const NpTable *table, const NpReportFacts *facts, const NpReportGroup *group,
                                        const NpComponentInfo *info)
 {
         g_autofree char *reason = reason_of(table, facts, group, info);
-        NpReportComponent *c = np_report_component_new(info->component, table->components[info->component] / table->weight, reason);
+        double mean_ns = table->components[info->component] / table->weight;
+        NpReportComponent *c = np_report_component_new(info->component, mean_ns, reason);
 
         if (info->one_way && !reason)
                 c->margin_ns = table->margin / table->weight;

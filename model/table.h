@@ -31,7 +31,8 @@ void np_table_add(NpTable *table, const NpStageTimes *times, double weight);
 /* Both must be of the same kind, with target or without. transport: of all commands of the other, NULL when not known. */
 void np_table_merge(NpTable *table, const NpTable *other, const char *transport);
 
-/* Latency, stages and components of a group whose namespace and path are set; rate_per_s is of the commands that this table stands for. */
+/* Latency, stages and components of a group whose namespace and path are set; rate_per_s is of the commands that this table
+ * stands for. */
 void np_table_fill_group(const NpTable *table, const NpReportFacts *facts, double rate_per_s, NpReportGroup *group);
 
 G_END_DECLS

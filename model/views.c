@@ -6,7 +6,7 @@
 #include "opcode.h"
 #include "views.h"
 
-/* While a session records more rows are kept than a report has: a key that is rare at first may have most commands at the end. */
+/* More rows are kept than a report has: a key that is rare at first may have most commands at the end. */
 #define ROWS_KEPT (8 * NP_VIEW_ROWS)
 #define KINDS_MAX 32
 
@@ -314,7 +314,8 @@ static Result *get_result(GPtrArray *results, NpView view, const Row *row, const
                 result = results->pdata[i];
                 if (row->others && result->row->others)
                         return result;
-                if (!row->others && !result->row->others && result->value == value && g_str_equal(result->namespace_name, name) &&
+                if (!row->others && !result->row->others && result->value == value &&
+                    g_str_equal(result->namespace_name, name) &&
                     memcmp(result->row->key.comm, row->key.comm, sizeof(row->key.comm)) == 0 &&
                     (view != NP_VIEW_QUEUE || result->row->key.filter == row->key.filter))
                         return result;

@@ -136,6 +136,7 @@ static void set_latency(NpReportGroup *group, double mean_ns, guint64 p50_ns, gu
 
 static void set_cores(NpReportCores *cores, const char *list, guint busiest, double share)
 {
+        g_free(cores->list);
         *cores = (NpReportCores) { g_strdup(list), busiest, share, 0 };
 }
 

@@ -155,7 +155,8 @@ static void test_hidden_drive(void)
         report = make(TEST_READ, "tcp", facts, COMMANDS);
         g_assert_cmpstr(find(report, NP_COMPONENT_DRIVE)->reason, ==, "md device");
         g_assert_cmpstr(find(report, NP_COMPONENT_TARGET_BLOCK)->reason, ==, "md device");
-        g_assert_cmpstr(find(report, NP_COMPONENT_HOST_RECEIVE)->reason, ==, "arrival not seen of 1000 of 1000 commands, as with TLS");
+        g_assert_cmpstr(find(report, NP_COMPONENT_HOST_RECEIVE)->reason, ==,
+                        "arrival not seen of 1000 of 1000 commands, as with TLS");
 }
 
 /* The drive of another path's target tells nothing of this one's. */

@@ -156,7 +156,9 @@ static void test_queues(void)
 /* The same queue number by two paths is two queues; the same processor is one. Another namespace is apart. */
 static void test_paths(void)
 {
-        static const Wish wishes[] = { { 0, 1, 2, 8, 77, "fio", TRUE }, { 1, 1, 2, 8, 77, "fio", TRUE }, { 2, 1, 2, 8, 77, "fio", TRUE } };
+        static const Wish wishes[] = {
+                { 0, 1, 2, 8, 77, "fio", TRUE }, { 1, 1, 2, 8, 77, "fio", TRUE }, { 2, 1, 2, 8, 77, "fio", TRUE }
+        };
         g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
         g_autoptr(NpReport) report = NULL;
 
