@@ -6,6 +6,7 @@ ORDER = (
     "rdma_is_recorded_like_tcp",
     "an_injected_delay_shows_in_its_stage_only",
     "a_full_socket_buffer_is_the_networks_time",
+    "bytes_are_seen_to_arrive",
     "the_mean_is_what_bpftrace_measures",
     "both_sides_sample_the_same_commands",
     "attaching_under_load_loses_nothing",

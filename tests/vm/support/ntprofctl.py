@@ -106,7 +106,7 @@ def left_attached(machine: Machine, seconds: int = 10) -> list[str]:
     script = """
     for _ in $(seq "$1"); do
       left=$(bpftool prog show | grep -E '^[0-9]+: tracing' || true; bpftool link show | grep -w tracing || true
-             bpftool map show | grep -wE 'name (live|ring|cpus|queues|host_bpf|target_b)' || true)
+             bpftool map show | grep -wE 'name (live|ring|cpus|queues|arrivals|host_bpf|target_b)' || true)
       [ -n "$left" ] || exit 0
       sleep 1
     done
