@@ -227,6 +227,8 @@ static void test_fua(void)
         g_assert_true(sample_group(report, 1)->fua);
         g_assert_cmpuint(sample_group(report, 1)->commands, ==, 1000);
         g_assert_cmpfloat_with_epsilon(sample_group(report, 1)->mean_ns, 572000, 1);
+        /* each kind by its own count, without the wait for a tag of 100 */
+        g_assert_cmpfloat_with_epsilon(report->qd_from_stages, (4000 * 71900.0 + 1000 * 571900.0) / (10 * SECOND), 1e-9);
         text = np_report_to_text(report, NP_REPORT_TEXT_DEFAULT);
         g_assert_nonnull(strstr(text, "== write 4KiB FUA nvme6n1: 10 commands"));
 }
