@@ -15,5 +15,6 @@ ORDER = (
     "sessions_are_managed_by_id",
     "members_may_record_others_may_not",
     "a_killed_daemon_leaves_nothing_attached",
+    "tags_and_queues_are_told",
     "a_lost_controller_ends_no_session_badly",
 )

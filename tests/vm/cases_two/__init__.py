@@ -15,6 +15,7 @@ ORDER = (
     "a_reset_controller_is_joined_again",
     "a_stepped_clock_does_no_harm",
     "a_bad_or_slow_link_is_waited_for",
+    "the_matrix_is_true",
     "a_target_may_lose_power",
 )
 

@@ -3,7 +3,7 @@
 
     flush.py DEVICE COUNT THINK_US GO
 
-GO is a file that is made when the first is about to begin.
+GO is a file that is there from when the first is about to begin until the last has ended.
 """
 
 import json
@@ -21,4 +21,5 @@ for _ in range(count):
     os.fsync(descriptor)
     took.append(time.monotonic_ns() - since)
     time.sleep(think_us / 1e6)
+Path(go).unlink()
 print(json.dumps({"ios": count, "lat_ns": sum(took) / count}))

@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from bed import Bed
 from bed.machine import Machine
@@ -13,7 +17,8 @@ from support import network
 from . import plan
 from .load import FOLDER, GO
 
-_BUSY_MS, _FREE_MS = 150, 15
+_SPIN = Path(__file__).with_name("spin.bpf.c")
+_BUSY_MS, _FREE_MS = 300, 40
 # Interrupts' work is the NIC's here, also when a thread does it: soft-RoCE's on 6.12 is in unbound workers, and what is too much
 # for an interrupt goes to ksoftirqd.
 _RAISE = """
@@ -37,12 +42,37 @@ def _burner(machine: Machine, go: bool, rdma: bool) -> Iterator[None]:
         burner.kill()
 
 
+def build_spin(machine: Machine) -> None:
+    """The programs of spin.bpf.c, made here."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, options in (("poll", []), ("submission", ["-DSUBMISSION"])):
+            made = f"{folder}/{name}.o"
+            subprocess.run(["clang", "-g", "-O2", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", *options,
+                            "-c", str(_SPIN), "-o", made], check=True)
+            machine.put(made, f"{FOLDER}/{name}.o")
+
+
+@contextlib.contextmanager
+def _spinning(machine: Machine, name: str) -> Iterator[None]:
+    ready = f"{FOLDER}/spinning"
+    machine.sh(f"rm -f {ready}")
+    running = machine.start(["python3", f"{FOLDER}/spin.py", f"{FOLDER}/{name}.o", ready])
+    try:
+        machine.sh(f'for _ in $(seq 300); do [ ! -e {ready} ] || exit 0; sleep 0.1; done; echo "it is not attached" >&2; exit 1')
+        yield
+    finally:
+        running.kill()
+
+
 @contextlib.contextmanager
 def inject(bed: Bed, injection: plan.Injection | None, transport: str) -> Iterator[None]:
     """While the block runs; None injects nothing."""
     if injection in (plan.TO_TARGET, plan.TO_HOST):
         where = network.HOST_EGRESS if injection is plan.TO_TARGET else network.TARGET_EGRESS
         with network.netem(bed, where, "delay 150ms"):
+            yield
+    elif transport == "rdma" and injection in (plan.HOST_CPU, plan.RECEIVE):
+        with _spinning(bed.host, "submission" if injection is plan.HOST_CPU else "poll"):
             yield
     elif injection in (plan.TARGET_CPU, plan.HOST_CPU, plan.RECEIVE):
         with _burner(bed.target if injection is plan.TARGET_CPU else bed.host, injection is not plan.TARGET_CPU, transport == "rdma"):

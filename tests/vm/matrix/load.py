@@ -14,7 +14,7 @@ from support.fio import KIB, Kind
 from .plan import FLUSH, SECTION, Load
 
 GO = "/run/matrix-go"
-"""Made when a load begins: programs that start would be held up by what the load's commands are to be held up by."""
+"""Made when a load begins, removed when it ends: programs that start or end are not to be held up by what holds up commands."""
 FOLDER = "/run/matrix"
 _REAL_TIME = ["chrt", "--fifo", "10"]
 
@@ -48,10 +48,10 @@ def run(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
                                  load.count // 12), str(load.think_us), GO], check=True, timeout=300).json()
         return Outcome(found["ios"], found["lat_ns"])
     count = load.count // load.threads * kind.size
-    printed = machine.run([*priority, *_fio(device, kind, load), f"--io_size={count}", f"--exec_prerun=touch {GO}"], check=True,
-                          timeout=300).stdout
-    # A line about the prerun comes before.
-    job = json.loads(printed[printed.index("{"):])["jobs"][0][kind.op]
+    printed = machine.run([*priority, *_fio(device, kind, load), f"--io_size={count}", f"--exec_prerun=touch {GO}", f"--exec_postrun=rm -f {GO}"],
+                          check=True, timeout=300).stdout
+    # Lines about the two commands can come before.
+    job = json.JSONDecoder().raw_decode(printed, printed.index("{"))[0]["jobs"][0][kind.op]
     return Outcome(job["total_ios"], job["lat_ns"]["mean"])
 
 

@@ -16,8 +16,9 @@ TRANSPORTS = ("tcp", "rdma")
 _NAMES = {READ_4K: "read 4 KiB", WRITE_4K: "write 4 KiB, in the capsule", WRITE_64K: "write 64 KiB, fetched", FLUSH: "flush"}
 
 QUICK, WORK, SLOW, MANY, FEW = "quick", "work", "slow", "many", "few"
-DRIVES = {QUICK: 100_000, WORK: 30_000_000, SLOW: 150_000_000, MANY: 800_000_000, FEW: 800_000_000}
-"""The drives, and the nanoseconds they take for each command. Of few the host has as few tags as it can."""
+DRIVES = {QUICK: 20_000_000, WORK: 60_000_000, SLOW: 320_000_000, MANY: 800_000_000, FEW: 800_000_000}
+"""The drives, and the nanoseconds they take for each command. Of few the host has as few tags as it can. None is fast: a machine
+that slept before takes longer than one that did not, and most of what is injected lets both machines sleep."""
 FEW_TAGS = 16
 """The smallest queue the kernel's host makes: 15 commands at a time."""
 
@@ -35,11 +36,11 @@ class Load:
     """Whether it goes before the burner, which goes before all others."""
 
 
-_ONE = Load(25)
-_PAUSING = Load(20, think_us=37_000)
-_PAUSING_BELOW = Load(20, think_us=37_000, real_time=False)
+_ONE = Load(12)
+_PAUSING = Load(10, think_us=70_000)
+_PAUSING_BELOW = Load(10, think_us=70_000, real_time=False)
 # The pauses: without one, who just had a tag would take it again, before those who wait for one have been woken.
-_CROWD = Load(128, threads=32, think_us=20_000)
+_CROWD = Load(96, threads=32, think_us=20_000)
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,17 @@ class Injection:
         if kind.r2t:
             found += rows.get("fetched", ()) + rows.get(f"fetched {transport}", ())
         if kind is FLUSH:
-            found += rows.get("flush", ())
+            found += rows.get("flush", ()) + rows.get(f"flush {transport}", ())
         return found
 
 
-DRIVE = Injection("drive", "a drive of 150 ms, not 0.1", SLOW, QUICK, _ONE)
+DRIVE = Injection("drive", "a drive of 320 ms, not 20", SLOW, QUICK, _ONE)
 TO_TARGET = Injection("to target", "150 ms on what leaves the host", QUICK, QUICK, _ONE)
 TO_HOST = Injection("to host", "150 ms on what leaves the target", QUICK, QUICK, _ONE)
-TARGET_CPU = Injection("target CPU", "the target's CPU taken in bursts of 150 ms", WORK, WORK, _PAUSING)
-HOST_CPU = Injection("host CPU", "the host's CPU taken in bursts of 150 ms", WORK, WORK, _PAUSING_BELOW)
+TARGET_CPU = Injection("target CPU", "the target's CPU taken in bursts of 300 ms", WORK, WORK, _PAUSING)
+HOST_CPU = Injection("host CPU", "the host's CPU taken (TCP: in bursts of 300 ms; RDMA: 250 ms where a command is submitted)", WORK, WORK, _PAUSING_BELOW)
 FEW_TAGS_ = Injection("few tags", "15 tags for 32 threads, not 127", FEW, MANY, _CROWD)
-RECEIVE = Injection("slow receive", "the host's receiving threads held up by bursts of 150 ms", WORK, WORK, _PAUSING)
+RECEIVE = Injection("slow receive", "the host's receiving held up (TCP: its threads, by bursts of 300 ms; RDMA: its interrupt, for 250 ms)", WORK, WORK, _PAUSING)
 INJECTIONS = (DRIVE, TO_TARGET, TO_HOST, TARGET_CPU, HOST_CPU, FEW_TAGS_, RECEIVE)
 
 # A fetched write crosses each way twice: the command and the data, what asks for them (R2T, RDMA READ request) and the response.
@@ -84,7 +85,7 @@ _RIGHT: dict[str, dict[str, tuple[str, ...]]] = {
     "host CPU": {"all": ("host_block", "host_driver", "network.host_receive"), "fetched tcp": ("network.transfer_host_receive",)},
     "few tags": {"all": ("host_block.tag_wait",)},
     "slow receive": {"all": ("network.host_receive",), "fetched tcp": ("network.transfer_host_receive",),
-                     "flush": ("host_block.dispatch",)},
+                     "flush tcp": ("host_block.dispatch",)},
 }
 
 

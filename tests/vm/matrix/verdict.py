@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .measure import Seen
@@ -10,6 +11,10 @@ from .plan import Cell
 
 LEAST, MOST = 0.95, 1.05
 """The share of what was injected that must be in the right rows."""
+
+
+def _in(row: str, right: Sequence[str]) -> bool:
+    return row in right or row.split(".", maxsplit=1)[0] in right
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Verdict:
     largest: str
     """The row that is largest with the injection, of those that no others are parts of."""
     largest_stage: str
+    elsewhere_ns: dict[str, float]
+    """What other rows that no others are parts of grew or shrank by."""
     why_none: str | None
 
     @staticmethod
@@ -33,7 +40,8 @@ class Verdict:
             before, after = base.rows.get(row), seen.rows.get(row)
             reported[row] = None if before is None or after is None else after - before
         largest = max((row for row in seen.leaves if seen.rows[row] is not None), key=lambda row: seen.rows[row] or 0, default="")
-        return Verdict(cell, seen.lat_ns - base.lat_ns, reported, largest, seen.largest, base.why_none or seen.why_none)
+        elsewhere = {row: (seen.rows[row] or 0) - (base.rows.get(row) or 0) for row in seen.leaves if not _in(row, cell.right)}
+        return Verdict(cell, seen.lat_ns - base.lat_ns, reported, largest, seen.largest, elsewhere, base.why_none or seen.why_none)
 
     @property
     def untold(self) -> list[str]:
@@ -46,9 +54,7 @@ class Verdict:
 
     @property
     def largest_is_right(self) -> bool:
-        right = self.cell.right
-        return (self.largest in right or self.largest.split(".", maxsplit=1)[0] in right) and \
-            any(row.split(".")[0] == self.largest_stage for row in right)
+        return _in(self.largest, self.cell.right) and any(row.split(".")[0] == self.largest_stage for row in self.cell.right)
 
     @property
     def good(self) -> bool:
@@ -62,6 +68,8 @@ class Verdict:
         found = [f"not told: {', '.join(self.untold)}"] if self.untold else []
         if not LEAST <= self.share <= MOST:
             found.append(f"share {self.share:.1%}")
+            found.append("elsewhere " + ", ".join(f"{row} {ns / 1e3:+.0f}" for row, ns in self.elsewhere_ns.items()
+                                                  if abs(ns) > 0.01 * self.injected_ns))
         if not self.largest_is_right:
             found.append(f"largest is {self.largest} of {self.largest_stage}")
         return "; ".join(found)
