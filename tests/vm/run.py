@@ -163,8 +163,9 @@ def main() -> int:
     parser.add_argument("--matrix", action="store_true", help="the whole matrix of ground truth, and its table for docs/")
     parser.add_argument("--bed", help="use this bed, which is up, instead of booting any")
     arguments = parser.parse_args()
+    kernels = list(dict.fromkeys(arguments.kernels or _KERNELS))
     if arguments.matrix:
-        return _run_matrix(arguments.bed, list(dict.fromkeys(arguments.kernels or _KERNELS)), arguments.build, arguments.case)
+        return _run_matrix(arguments.bed, kernels, arguments.build, arguments.case)
     bed = Bed.find(arguments.bed) if arguments.bed else None
     machines = [bed.facts.wish.machines] if bed else arguments.machines or [suite.machines for suite in _SUITES]
     chosen = [(suite, suite.names(arguments.case)) for suite in _SUITES if suite.machines in machines]
@@ -179,8 +180,7 @@ def main() -> int:
             wish = bed.facts.wish
             _run_cases(bed, Scope(results, _scope_name(wish.machines, wish.kernel, wish.target_kernel)), suite, names)
         elif names:
-            _run_suite(suite, names, arguments.every or bool(arguments.case), list(dict.fromkeys(arguments.kernels or _KERNELS)),
-                       arguments.build, results)
+            _run_suite(suite, names, arguments.every or bool(arguments.case), kernels, arguments.build, results)
     return _end(results)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Few tags show as the wait for a tag; the queue depth by the stages is the kernel's own count; and which queue, processor, size
-and process commands are of is told by the views.
+"""Few tags show as the wait for a tag; the queue depth by the stages is the kernel's own count; and which queue, processor,
+size and process commands are of is told by the views.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from bed import Running
 from support import fio, subsystem
 from support.checks import Test
 from support.fio import KIB, READ_4K, WRITE_4K, Kind
@@ -21,25 +20,26 @@ _THREADS = 32
 _TAGS = 15
 """Of a queue of 16, the smallest that the kernel's host makes: one is never used."""
 _DRIVE_NS = 5e6
-_COUNT = 960
+_COUNT = 480
 
 
 def _load(device: str, kind: Kind, count: int, threads: int = 1, *more: str, program: str = "fio") -> list[str]:
-    return [program, "--output-format=json", "--name=load", f"--filename=/dev/{device}", "--ioengine=libaio", "--direct=1", "--thread",
-            f"--numjobs={threads}", "--group_reporting", f"--rw={kind.way}", f"--bs={kind.size}", f"--size={fio.MIB}",
-            f"--io_size={count // threads * kind.size}", "--norandommap", "--randseed=1", *more]
+    return [program, "--output-format=json", "--name=load", f"--filename=/dev/{device}", "--ioengine=libaio", "--direct=1",
+            "--thread", f"--numjobs={threads}", "--group_reporting", f"--rw={kind.way}", f"--bs={kind.size}",
+            f"--size={fio.MIB}", f"--io_size={count // threads * kind.size}", "--norandommap", "--randseed=1", *more]
 
 
 def _depths_agree(test: Test, what: str, report: Report) -> None:
     depths = report.data["queue_depth"]
     if test.true(f"{what}: the kernel's queue depth", depths["diskstats"]):
-        test.within(f"{what}: queue depth by the stages, against the kernel's", depths["from_stages"], depths["diskstats"]["avg_qd"],
-                    share=0.05)
-        test.note(f"{what}: queue depth {depths['from_stages']:.2f} by the stages, {depths['diskstats']['avg_qd']:.2f} by diskstats")
+        stages, kernel = depths["from_stages"], depths["diskstats"]["avg_qd"]
+        test.within(f"{what}: queue depth by the stages, against the kernel's", stages, kernel, share=0.05)
+        test.note(f"{what}: queue depth {stages:.4f} by the stages, {kernel:.4f} by diskstats")
 
 
 def _few_tags(lab: Lab) -> None:
-    with lab.scope.test(f"{_THREADS} threads with {_TAGS} tags: what is not under way waits for a tag, and that is the largest") as test:
+    with lab.scope.test(f"{_THREADS} threads with {_TAGS} tags: what is not under way waits for a tag, and that is the "
+                        "largest") as test:
         with subsystem.connected(lab.bed, "tags", subsystem.SLOW_DRIVE, ["--queue-size=16", "--nr-io-queues=1"]) as device:
             with session(lab.host, device, "all", "--detail") as recording:
                 job = lab.host.run(_load(device, READ_4K, _COUNT, _THREADS), check=True, timeout=300).json()["jobs"][0]["read"]
@@ -48,7 +48,6 @@ def _few_tags(lab: Lab) -> None:
         waited = group.component("host_block", "tag_wait").mean_ns
         # Whoever is not one of the 15 waits: by Little's law that share of the time.
         test.equal("commands", group.commands, job["total_ios"])
-        test.within("mean latency, against fio's", group.mean_ns / 1e3, job["lat_ns"]["mean"] / 1e3, share=0.05, unit="us")
         test.within("wait for a tag, of the latency", waited / group.mean_ns, (_THREADS - _TAGS) / _THREADS, share=0.1)
         test.equal("largest stage", group.largest, "host_block")
         test.note(f"wait for a tag {waited / 1e3:.0f} us of {group.mean_ns / 1e3:.0f} us")
@@ -66,10 +65,11 @@ _DEPTHS: tuple[tuple[str, Kind, list[str]], ...] = (
 
 
 def _depths(lab: Lab) -> None:
-    with lab.scope.test("the queue depth by the stages is that of the kernel's diskstats, within 5 %, for each kind of command") as test:
+    with lab.scope.test("the queue depth by the stages is that of the kernel's diskstats, within 5 %, for each kind of "
+                        "command") as test:
         for what, kind, options in _DEPTHS:
             with session(lab.host, lab.namespace) as recording:
-                lab.host.run(_load(lab.namespace, kind, 600, 1, *options), check=True, timeout=300)
+                lab.host.run(_load(lab.namespace, kind, 300, 1, *options), check=True, timeout=300)
             _depths_agree(test, what, recorded(recording))
 
 
@@ -89,15 +89,15 @@ def _named(lab: Lab, *names: str) -> Iterator[list[str]]:
 
 
 def _views(lab: Lab) -> None:
-    reads, writes = 400, 200
+    reads, writes = 200, 100
     with lab.scope.test("a queue for reads and one for writes: each has its commands, and so has each process, size and "
                         "processor") as test:
-        with subsystem.connected(lab.bed, "queues", subsystem.SLOW_DRIVE, ["--nr-io-queues=1", "--nr-write-queues=1"]) as device, \
-                _named(lab, "reader", "writer") as (reader, writer):
+        with _named(lab, "reader", "writer") as (reader, writer), \
+                subsystem.connected(lab.bed, "queues", subsystem.SLOW_DRIVE,
+                                    ["--nr-io-queues=1", "--nr-write-queues=1"]) as device:
             with session(lab.host, device) as recording:
-                loads: list[Running] = [lab.host.start(_load(device, READ_4K, reads, program=reader)),
-                                        lab.host.start(_load(device, Kind("8 KiB", "write", 8 * KIB, "randwrite"), writes,
-                                                             program=writer))]
+                loads = [lab.host.start(_load(device, READ_4K, reads, program=reader)),
+                         lab.host.start(_load(device, Kind("8 KiB", "write", 8 * KIB, "randwrite"), writes, program=writer))]
                 for load in loads:
                     load.wait(300).check()
         report = recorded(recording)
@@ -110,7 +110,8 @@ def _views(lab: Lab) -> None:
         test.equal("processes", len({row["tgid"] for row in by_process.values()}), 2)
         test.equal("commands by size", {row["size_bytes"]: row["commands"] for row in _rows(report, "size")},
                    {4 * KIB: reads, 8 * KIB: writes})
-        test.equal("commands by processor", [(row["cpu"], row["commands"]) for row in _rows(report, "cpu")], [(0, reads + writes)])
+        test.equal("commands by processor", [(row["cpu"], row["commands"]) for row in _rows(report, "cpu")],
+                   [(0, reads + writes)])
         for row in queues:
             test.at_least(f"mean latency of queue {row['qid']}", row["latency"]["mean_ns"] / 1e3, _DRIVE_NS / 1e3, "us")
             for cores in ("host_cores", "response_cores", "target_cores"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Half of the matrix of ground truth (matrix/, docs/ground-truth.md): each injection over both transports, and each kind of command.
+"""Half of the matrix of ground truth (matrix/, docs/ground-truth.md): each injection over both transports, and each kind of
+command.
 
 `./dev test vm --matrix` measures all of it.
 """

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ground truth as a matrix: what is injected by means that know nothing of ntprof, measured by fio, against where the report has it."""
+"""Ground truth as a matrix: what is injected by means that know nothing of ntprof, and measured by fio, against where the
+report has it."""

@@ -19,8 +19,8 @@ from .load import FOLDER, GO
 
 _SPIN = Path(__file__).with_name("spin.bpf.c")
 _BUSY_MS, _FREE_MS = 300, 40
-# Interrupts' work is the NIC's here, also when a thread does it: soft-RoCE's on 6.12 is in unbound workers, and what is too much
-# for an interrupt goes to ksoftirqd.
+# Interrupts' work is the NIC's here, also when a thread does it: soft-RoCE's on 6.12 is in unbound workers, and what is too
+# much for an interrupt goes to ksoftirqd.
 _RAISE = """
 sysctl -qw kernel.sched_rt_runtime_us=-1
 chrt --fifo --pid 20 "$(pgrep -x ksoftirqd/0)"
@@ -34,6 +34,7 @@ def prepare(machine: Machine) -> None:
 
 @contextlib.contextmanager
 def _burner(machine: Machine, go: bool, rdma: bool) -> Iterator[None]:
+    """go: from when the load begins; else at once, as it is issued elsewhere."""
     machine.sh((_RAISE_WORKERS if rdma else "") + f"\n{'rm -f' if go else 'touch'} {GO}")
     burner = machine.start(["chrt", "--fifo", "5", "python3", f"{FOLDER}/burner.py", GO, str(_BUSY_MS), str(_FREE_MS)])
     try:
@@ -52,13 +53,20 @@ def build_spin(machine: Machine) -> None:
             machine.put(made, f"{FOLDER}/{name}.o")
 
 
+_WAIT_READY = """
+for _ in $(seq 300); do [ ! -e "$1" ] || exit 0; sleep 0.1; done
+echo "its programs are not attached" >&2
+exit 1
+"""
+
+
 @contextlib.contextmanager
 def _spinning(machine: Machine, name: str) -> Iterator[None]:
     ready = f"{FOLDER}/spinning"
     machine.sh(f"rm -f {ready}")
     running = machine.start(["python3", f"{FOLDER}/spin.py", f"{FOLDER}/{name}.o", ready])
     try:
-        machine.sh(f'for _ in $(seq 300); do [ ! -e {ready} ] || exit 0; sleep 0.1; done; echo "it is not attached" >&2; exit 1')
+        machine.sh(_WAIT_READY, ready)
         yield
     finally:
         running.kill()
@@ -75,7 +83,8 @@ def inject(bed: Bed, injection: plan.Injection | None, transport: str) -> Iterat
         with _spinning(bed.host, "submission" if injection is plan.HOST_CPU else "poll"):
             yield
     elif injection in (plan.TARGET_CPU, plan.HOST_CPU, plan.RECEIVE):
-        with _burner(bed.target if injection is plan.TARGET_CPU else bed.host, injection is not plan.TARGET_CPU, transport == "rdma"):
+        on_target = injection is plan.TARGET_CPU
+        with _burner(bed.target if on_target else bed.host, not on_target, transport == "rdma"):
             yield
     else:
         yield

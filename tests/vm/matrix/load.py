@@ -14,12 +14,14 @@ from support.fio import KIB, Kind
 from .plan import FLUSH, SECTION, Load
 
 GO = "/run/matrix-go"
-"""Made when a load begins, removed when it ends: programs that start or end are not to be held up by what holds up commands."""
+"""There while commands are issued: programs that start or end are not to be held up by what holds up commands."""
 FOLDER = "/run/matrix"
 _REAL_TIME = ["chrt", "--fifo", "10"]
 
 WARM_UP = Kind("warm-up", "read", 8 * KIB, "randread")
 """Of a size of their own, so that they are in a table of their own."""
+_FLUSHES = 8
+"""Of a crowd's commands, one in so many is how many flushes are issued."""
 _CROWD = Kind("crowd", "read", 16 * KIB, "randread")
 
 
@@ -30,12 +32,12 @@ class Outcome:
     """Mean."""
 
 
-# libaio: what a thread submits by a system call of its own is dispatched by it; a synchronous direct write waits in the thread's plug
-# until that sleeps, and is then dispatched by a kernel thread (blkdev_write_iter(), Linux 6.1).
+# libaio: what a thread submits by a system call of its own is dispatched by it. A synchronous direct write waits in the
+# thread's plug until that sleeps, and is then dispatched by a kernel thread (blkdev_write_iter(), Linux 6.1).
 def _fio(device: str, kind: Kind, load: Load) -> list[str]:
-    return ["fio", "--output-format=json", "--name=load", f"--filename=/dev/{device}", "--ioengine=libaio", "--direct=1", "--thread",
-            f"--numjobs={load.threads}", "--group_reporting", f"--rw={kind.way}", f"--bs={kind.size}", f"--size={SECTION}",
-            "--norandommap", "--randseed=20261130", "--thinktime_blocks=1", f"--thinktime={load.think_us}"]
+    return ["fio", "--output-format=json", "--name=load", f"--filename=/dev/{device}", "--ioengine=libaio", "--direct=1",
+            "--thread", f"--numjobs={load.threads}", "--group_reporting", f"--rw={kind.way}", f"--bs={kind.size}",
+            f"--size={SECTION}", "--norandommap", "--randseed=20261130", "--thinktime_blocks=1", f"--thinktime={load.think_us}"]
 
 
 def run(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
@@ -43,13 +45,13 @@ def run(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
     machine.sh(f"rm -f {GO}")
     priority = _REAL_TIME if load.real_time else []
     if kind is FLUSH:
+        count = load.count if load.threads == 1 else load.count // _FLUSHES
         with _crowd(machine, device, load):
-            found = machine.run([*priority, "python3", f"{FOLDER}/flush.py", f"/dev/{device}", str(load.count if load.threads == 1 else
-                                 load.count // 12), str(load.think_us), GO], check=True, timeout=300).json()
+            found = machine.run([*priority, "python3", f"{FOLDER}/flush.py", f"/dev/{device}", str(count), str(load.think_us),
+                                 GO], check=True, timeout=300).json()
         return Outcome(found["ios"], found["lat_ns"])
-    count = load.count // load.threads * kind.size
-    printed = machine.run([*priority, *_fio(device, kind, load), f"--io_size={count}", f"--exec_prerun=touch {GO}", f"--exec_postrun=rm -f {GO}"],
-                          check=True, timeout=300).stdout
+    printed = machine.run([*priority, *_fio(device, kind, load), f"--io_size={load.count // load.threads * kind.size}",
+                           f"--exec_prerun=touch {GO}", f"--exec_postrun=rm -f {GO}"], check=True, timeout=300).stdout
     # Lines about the two commands can come before.
     job = json.JSONDecoder().raw_decode(printed, printed.index("{"))[0]["jobs"][0][kind.op]
     return Outcome(job["total_ios"], job["lat_ns"]["mean"])

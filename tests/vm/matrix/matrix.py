@@ -19,7 +19,8 @@ from .plan import Cell, Injection
 from .verdict import LEAST, MOST, Verdict
 
 _ROUNDS = 3
-"""A cell that is not right is measured so often in all, and the median of its shares counts: a busy computer takes time, too."""
+"""A cell that is not right is measured so often in all, and the median of its shares counts: a busy computer takes time,
+too."""
 
 _DOCUMENT = Path(__file__).parents[3] / "docs/ground-truth.md"
 

@@ -57,6 +57,12 @@ def _leaves(group: Group) -> set[str]:
     return found
 
 
+_WAKE_PEER = """
+for _ in 1 2 3 4; do ! ntprofctl peer test target >/dev/null || exit 0; done
+ntprofctl peer test target
+"""
+
+
 class Bench:
     """A bed of two machines with the drives of the matrix."""
 
@@ -73,28 +79,29 @@ class Bench:
             inject.prepare(machine)
         inject.build_spin(bed.host)
         drives = [f"{name}={ns}" for name, ns in plan.DRIVES.items()]
-        bed.target.sh(f'[ -e /sys/kernel/config/nvmet/ports/2 ] || bash {load.FOLDER}/target.sh "$@"', _ADDRESS, _SERVICES["rdma"], *drives, timeout=300)
+        bed.target.sh(f'[ -e /sys/kernel/config/nvmet/ports/2 ] || bash {load.FOLDER}/target.sh "$@"', _ADDRESS,
+                      _SERVICES["rdma"], *drives, timeout=300)
         bed.host.sh("modprobe rdma_rxe; rdma link show rxe0/1 >/dev/null 2>&1 || rdma link add rxe0 type rxe netdev vh")
 
     def device(self, transport: str, drive: str) -> str:
         """Connected now if it was not yet."""
         if (transport, drive) not in self._devices:
             tags = ["--nr-io-queues=1", f"--queue-size={plan.FEW_TAGS}"] if drive == plan.FEW else []
-            shown = self.bed.host.run(["bash", f"{load.FOLDER}/host.sh", transport, _ADDRESS, _SERVICES[transport], drive, *tags],
-                                      check=True, timeout=300)
+            shown = self.bed.host.run(["bash", f"{load.FOLDER}/host.sh", transport, _ADDRESS, _SERVICES[transport], drive,
+                                       *tags], check=True, timeout=300)
             self._devices[transport, drive] = shown.stdout.strip()
         return self._devices[transport, drive]
 
-    def measure(self, transport: str, drive: str, issue: plan.Load, kinds: Sequence[Kind], injection: Injection | None) -> dict[Kind, Seen]:
+    def measure(self, transport: str, drive: str, issue: plan.Load, kinds: Sequence[Kind],
+                injection: Injection | None) -> dict[Kind, Seen]:
         """One session, the kinds one after the other."""
         device, outcomes = self.device(transport, drive), {}
-        # A daemon that is started for it, on machines that are slow, would be given up: then the session has the host's side only.
-        self.bed.host.sh("for _ in 1 2 3 4 5; do ! ntprofctl peer test target >/dev/null || exit 0; done; ntprofctl peer test target",
-                         timeout=300)
+        # On machines that are slow a daemon that is only now started is given up, and the session is of the host's side.
+        self.bed.host.sh(_WAKE_PEER, timeout=300)
         with session(self.bed.host, device, "all", "--detail") as recording:
             _wait_recording(recording)
             for kind in kinds:
-                # The bounds of the clocks' offset, which the two ways of the network are told apart by, are those of fast commands.
+                # The two ways are told apart by the clocks' offset, whose bounds are those of fast commands.
                 if injection in (plan.TO_TARGET, plan.TO_HOST):
                     load.run(self.bed.host, device, load.WARM_UP, _WARM_UP)
                 with inject.inject(self.bed, injection, transport):
@@ -113,8 +120,9 @@ def _wait_recording(recording: Session) -> None:
 def _seen(report: Report, kind: Kind, outcome: load.Outcome) -> Seen:
     group = report.find(kind)
     if group is None:
-        return Seen(outcome.lat_ns, {}, set(), "", f"no table of joined {kind.name}; paths {report.data['paths']}, targets {report.data['targets']}, "
-                    f"losses {report.losses}, {report.warnings}")
+        return Seen(outcome.lat_ns, {}, set(), "", f"no table of joined {kind.name}; paths {report.data['paths']}, targets "
+                    f"{report.data['targets']}, losses {report.losses}, {report.warnings}")
     if group.commands != outcome.ios or group.joined < 0.95 * outcome.ios:
-        return Seen(outcome.lat_ns, {}, set(), "", f"{group.joined} joined of {group.commands} commands, {outcome.ios} were issued")
+        return Seen(outcome.lat_ns, {}, set(), "",
+                    f"{group.joined} joined of {group.commands} commands, {outcome.ios} were issued")
     return Seen(outcome.lat_ns, _rows(group), _leaves(group), group.largest)

@@ -13,12 +13,13 @@ FLUSH = Kind("flush", "flush", 0, "flush")
 KINDS = (READ_4K, WRITE_4K, WRITE_64K, FLUSH)
 TRANSPORTS = ("tcp", "rdma")
 
-_NAMES = {READ_4K: "read 4 KiB", WRITE_4K: "write 4 KiB, in the capsule", WRITE_64K: "write 64 KiB, fetched", FLUSH: "flush"}
+_NAMES = {READ_4K: "read 4 KiB", WRITE_4K: "write 4 KiB, in the capsule", WRITE_64K: "write 64 KiB, fetched",
+          FLUSH: "flush"}
 
 QUICK, WORK, SLOW, MANY, FEW = "quick", "work", "slow", "many", "few"
 DRIVES = {QUICK: 20_000_000, WORK: 60_000_000, SLOW: 320_000_000, MANY: 800_000_000, FEW: 800_000_000}
-"""The drives, and the nanoseconds they take for each command. Of few the host has as few tags as it can. None is fast: a machine
-that slept before takes longer than one that did not, and most of what is injected lets both machines sleep."""
+"""The drives, and the nanoseconds they take for each command. Of few the host has as few tags as it can. None is fast: a
+machine that slept before takes longer than one that did not, and most of what is injected lets both machines sleep."""
 FEW_TAGS = 16
 """The smallest queue the kernel's host makes: 15 commands at a time."""
 
@@ -68,21 +69,24 @@ DRIVE = Injection("drive", "a drive of 320 ms, not 20", SLOW, QUICK, _ONE)
 TO_TARGET = Injection("to target", "150 ms on what leaves the host", QUICK, QUICK, _ONE)
 TO_HOST = Injection("to host", "150 ms on what leaves the target", QUICK, QUICK, _ONE)
 TARGET_CPU = Injection("target CPU", "the target's CPU taken in bursts of 300 ms", WORK, WORK, _PAUSING)
-HOST_CPU = Injection("host CPU", "the host's CPU taken (TCP: in bursts of 300 ms; RDMA: 250 ms where a command is submitted)", WORK, WORK, _PAUSING_BELOW)
+HOST_CPU = Injection("host CPU", "the host's CPU taken (TCP: in bursts of 300 ms; RDMA: 250 ms where a command is submitted)",
+                     WORK, WORK, _PAUSING_BELOW)
 FEW_TAGS_ = Injection("few tags", "15 tags for 32 threads, not 127", FEW, MANY, _CROWD)
-RECEIVE = Injection("slow receive", "the host's receiving held up (TCP: its threads, by bursts of 300 ms; RDMA: its interrupt, for 250 ms)", WORK, WORK, _PAUSING)
+RECEIVE = Injection("slow receive", "the host's receiving held up (TCP: its threads, by bursts of 300 ms; RDMA: its interrupt, "
+                    "for 250 ms)", WORK, WORK, _PAUSING)
 INJECTIONS = (DRIVE, TO_TARGET, TO_HOST, TARGET_CPU, HOST_CPU, FEW_TAGS_, RECEIVE)
 
-# A fetched write crosses each way twice: the command and the data, what asks for them (R2T, RDMA READ request) and the response.
-# Of a flush the kernel's block layer leaves the dispatching to a kernel thread, on the host and on the target (blk-flush.c,
-# the requeue list's work): so what holds up kernel threads holds that up, too.
+# A fetched write crosses each way twice: the command and the data, what asks for them (R2T, RDMA READ request) and the
+# response. Of a flush the kernel's block layer leaves the dispatching to a kernel thread, on the host and on the target
+# (blk-flush.c, the requeue list's work): so what holds up kernel threads holds that up, too.
 _RIGHT: dict[str, dict[str, tuple[str, ...]]] = {
     "drive": {"all": ("storage.drive",)},
     "to target": {"all": ("network.request_wire",), "fetched": ("network.transfer_wire",)},
     "to host": {"all": ("network.response_wire",), "fetched": ("network.transfer_wire",)},
     "target CPU": {"all": ("target_driver", "network.target_receive"), "fetched": ("network.transfer_target_receive",),
                    "flush": ("storage.target_block",)},
-    "host CPU": {"all": ("host_block", "host_driver", "network.host_receive"), "fetched tcp": ("network.transfer_host_receive",)},
+    "host CPU": {"all": ("host_block", "host_driver", "network.host_receive"),
+                 "fetched tcp": ("network.transfer_host_receive",)},
     "few tags": {"all": ("host_block.tag_wait",)},
     "slow receive": {"all": ("network.host_receive",), "fetched tcp": ("network.transfer_host_receive",),
                      "flush tcp": ("host_block.dispatch",)},

@@ -14,15 +14,11 @@ _HEAD = ("cell", "injected us", "right rows", "reported us", "share", "largest",
 BEGIN, END = "<!-- begin: written by ./dev test vm --matrix -->", "<!-- end -->"
 
 
-def _plain(row: str) -> str:
-    return row.replace("network.", "").replace("_", " ")
-
-
 def _cells(verdict: Verdict) -> tuple[str, ...]:
     rows = [f"{row} {'?' if ns is None else format(ns / 1e3, '.0f')}" for row, ns in verdict.reported_ns.items()]
     total = sum(ns or 0 for ns in verdict.reported_ns.values())
-    return (verdict.cell.name, f"{verdict.injected_ns / 1e3:.0f}", ", ".join(rows), f"{total / 1e3:.0f}", f"{verdict.share:.1%}",
-            verdict.largest, "ok" if verdict.good else "NO")
+    return (verdict.cell.name, f"{verdict.injected_ns / 1e3:.0f}", ", ".join(rows), f"{total / 1e3:.0f}",
+            f"{verdict.share:.1%}", verdict.largest, "ok" if verdict.good else "NO")
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
@@ -42,7 +38,7 @@ def _markdown(verdicts: Sequence[Verdict], transport: str) -> list[str]:
         if not mine:
             continue
         lines += [f"{injection.title[0].upper()}{injection.title[1:]}:", "",
-                  "| commands | injected us | right rows, and what each grew by (us) | reported us | share | largest row | ok |",
+                  "| commands | injected us | right rows, what each grew by (us) | reported us | share | largest row | ok |",
                   "| --- | ---: | --- | ---: | ---: | --- | --- |"]
         for verdict in mine:
             _, *rest = _cells(verdict)
@@ -54,8 +50,8 @@ def _markdown(verdicts: Sequence[Verdict], transport: str) -> list[str]:
 def write(file: Path, releases: Mapping[str, str], verdicts: Sequence[Verdict], missing: Sequence[Cell]) -> None:
     """Put the table between the marks of the file; the rest is by hand."""
     good = sum(verdict.good for verdict in verdicts)
-    lines = [f"{date.today()}: host {releases['host']}, target {releases['target']}: {good} of {len(verdicts) + len(missing)} cells "
-             "right.", ""]
+    lines = [f"{date.today()}, host {releases['host']}, target {releases['target']}: {good} of {len(verdicts) + len(missing)} "
+             "cells right.", ""]
     for transport in TRANSPORTS:
         lines += _markdown(verdicts, transport)
     lines += [f"- not measured: {cell.name}" for cell in missing]

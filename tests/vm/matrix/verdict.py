@@ -39,9 +39,11 @@ class Verdict:
         for row in cell.right:
             before, after = base.rows.get(row), seen.rows.get(row)
             reported[row] = None if before is None or after is None else after - before
-        largest = max((row for row in seen.leaves if seen.rows[row] is not None), key=lambda row: seen.rows[row] or 0, default="")
-        elsewhere = {row: (seen.rows[row] or 0) - (base.rows.get(row) or 0) for row in seen.leaves if not _in(row, cell.right)}
-        return Verdict(cell, seen.lat_ns - base.lat_ns, reported, largest, seen.largest, elsewhere, base.why_none or seen.why_none)
+        largest = max(seen.leaves, key=lambda row: seen.rows[row] or 0, default="")
+        elsewhere = {row: (seen.rows[row] or 0) - (base.rows.get(row) or 0) for row in seen.leaves
+                     if not _in(row, cell.right)}
+        return Verdict(cell, seen.lat_ns - base.lat_ns, reported, largest, seen.largest, elsewhere,
+                       base.why_none or seen.why_none)
 
     @property
     def untold(self) -> list[str]:
