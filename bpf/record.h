@@ -46,6 +46,7 @@ enum np_record_flags {
         NP_F_FUA = 1 << 7,           /* write with Force Unit Access (dword 12, bit 30) */
         NP_F_RDMA_READ = 1 << 8,     /* target, RDMA: write data was fetched by RDMA READ: T2 and T3 are there */
         NP_F_DATA_ARRIVAL = 1 << 9,  /* target: receive_data_ns is known; host: receive_r2t_ns is, of all rounds */
+        NP_F_PREFLUSH = 1 << 10,     /* host: a flush for which a write waits: the write's record has its time in it, too */
 };
 
 struct np_record_header {

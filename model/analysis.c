@@ -366,7 +366,7 @@ static double report_cell(const Tables *to, const NpOperation *op, const NpCell 
                 add_group(to, op, cell, cell->rest,
                           cell->joined->records > 0 ? (guint64) llround(commands * cell->rest->weight / weight) : commands);
 
-        busy = cell->joined->latency + cell->rest->latency - cell->joined->tag_wait - cell->rest->tag_wait;
+        busy = cell->joined->latency + cell->rest->latency - cell->joined->uncounted - cell->rest->uncounted;
         return to->report->facts->duration_ns > 0 ? commands * (busy / weight) / to->report->facts->duration_ns : 0;
 }
 

@@ -159,6 +159,8 @@ void np_stage_times(const struct np_host_record *host, const struct np_target_re
                 .tag_wait_ns = (gint64) (np_host_record_allocated(host) - host->h[NP_H0]),
         };
 
+        ret->uncounted_ns = host->header.flags & NP_F_PREFLUSH ? ret->latency_ns : ret->tag_wait_ns;
+
         set_component(ret, NP_COMPONENT_TAG_WAIT, ret->tag_wait_ns, !(host->header.flags & NP_F_H0_UNSEEN));
         set_component(ret, NP_COMPONENT_DISPATCH, between(host->h, NP_H0, NP_H2) - ret->tag_wait_ns, TRUE);
         set_component(ret, NP_COMPONENT_BLOCK_COMPLETION, between(host->h, NP_H7, NP_H8), TRUE);

@@ -105,7 +105,8 @@ const char *np_component_name(NpComponent component, const char *transport);
 typedef struct {
         gint64 stage_ns[NP_STAGE_COUNT];
         gint64 latency_ns;
-        gint64 tag_wait_ns;             /* H1 - H0, part of host_block: not in what diskstats counts */
+        gint64 tag_wait_ns;             /* H1 - H0, part of host_block */
+        gint64 uncounted_ns;            /* not in what diskstats counts: tag_wait_ns; all of a flush that a write waits for */
         gint64 component_ns[NP_COMPONENT_COUNT];
         guint32 components_known;       /* bit 1 << NpComponent */
         gint64 margin_ns;               /* by which the one-way components can be off, one up by what the other is down */

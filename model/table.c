@@ -37,6 +37,7 @@ void np_table_add(NpTable *table, const NpStageTimes *times, double weight)
         table->weight += weight;
         table->latency += weight * times->latency_ns;
         table->tag_wait += weight * times->tag_wait_ns;
+        table->uncounted += weight * times->uncounted_ns;
         table->margin += weight * times->margin_ns;
         np_histogram_add(table->latencies, times->latency_ns, weight);
 
@@ -61,6 +62,7 @@ void np_table_merge(NpTable *table, const NpTable *other, const char *transport)
         table->network_negative += other->network_negative;
         table->latency += other->latency;
         table->tag_wait += other->tag_wait;
+        table->uncounted += other->uncounted;
         table->margin += other->margin;
         np_histogram_merge(table->latencies, other->latencies);
 

@@ -15,7 +15,7 @@ typedef struct {
         double weight;
         guint64 network_negative;
         /* weighted sums, ns */
-        double latency, tag_wait;
+        double latency, tag_wait, uncounted;
         double stages[NP_STAGE_COUNT];
         double components[NP_COMPONENT_COUNT];
         double margin;                                  /* of the one-way components */

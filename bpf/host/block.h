@@ -30,6 +30,7 @@ struct origin {
         __u64 submitted;        /* H0 */
         __u64 allocated;        /* H1 */
         __u32 tgid;             /* of the process that submitted the bio */
+        __u32 flags;            /* NP_F_PREFLUSH */
 };
 
 /* What the block layer splits off a bio is a bio of its own, never submitted to the device, whose bi_private is the bio it was

@@ -20,6 +20,8 @@ static __always_inline void flush_waited(struct request *flush, struct origin *o
             bpf_core_read(&length, sizeof(length), &first->__data_len) < 0)
                 return;
         bpf_core_read(&origin->allocated, sizeof(origin->allocated), &first->start_time_ns);
+        if (length)
+                origin->flags = NP_F_PREFLUSH;
         slot = bio_slot((__u64)bio);
         if (!bio || slot->bio != (__u64)bio || slot->ns & BIO_PASSED)
                 return;

@@ -64,6 +64,7 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
         record->h[NP_H1] = origin->allocated;
         record->h[NP_H2] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
+        record->header.flags |= origin->flags;
         record_process(record, origin->tgid);
         if (retries)
                 record->header.flags |= NP_F_RETRIED;

@@ -98,6 +98,11 @@ static void test_times(gconstpointer data)
         g_assert_cmpint(times.latency_ns, ==, 72000);
         g_assert_cmpint(sum(&times), ==, 72000);
         g_assert_cmpint(times.tag_wait_ns, ==, 100);
+        g_assert_cmpint(times.uncounted_ns, ==, 100);
+        command.host.header.flags |= NP_F_PREFLUSH;
+        np_stage_times(&command.host, &command.target, &times);
+        g_assert_cmpint(times.tag_wait_ns, ==, 100);
+        g_assert_cmpint(times.uncounted_ns, ==, 72000);
         check_components(&times, FALSE);
         check_one_way(c, &command, &times);
         check_components(&times, TRUE);
