@@ -4,6 +4,10 @@
 ORDER = (
     "every_command_is_counted_and_joined",
     "rdma_is_recorded_like_tcp",
+    "kinds_of_io_are_told_apart",
+    "connections_of_all_kinds_are_measured",
+    "drives_of_all_kinds_are_measured",
+    "commands_that_fail_are_accounted_for",
     "an_injected_delay_shows_in_its_stage_only",
     "a_full_socket_buffer_is_the_networks_time",
     "bytes_are_seen_to_arrive",
