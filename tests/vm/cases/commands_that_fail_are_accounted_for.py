@@ -17,7 +17,7 @@ _BLOCKS = 131072
 
 _FAIL = """
 dmsetup suspend --noflush failing; dmsetup load failing --table "0 $1 error"; dmsetup resume failing
-fio --filename="/dev/$3" --name=fails --rw=read --bs=4k --direct=1 --size=$(($2 * 4096)) --continue_on_error=io > /dev/null || true
+fio --filename="/dev/$3" --name=fails --rw=read --bs=4k --direct=1 --size=$(($2 * 4))k --continue_on_error=io >&2 || true
 dmsetup suspend --noflush failing; dmsetup load failing --table "$4"; dmsetup resume failing
 """
 
@@ -42,7 +42,8 @@ def run(lab: Lab) -> None:
             report = recorded(recording)
             test.equal("commands", report.commands, 50 + _ERRORS)
             check_all(test, report)
-        with lab.scope.test("a drive that hangs until the host gives up: what was cancelled is told, all are accounted for") as test:
+        with lab.scope.test("a drive that hangs until the host gives up: what was cancelled is told, every command is "
+                            "accounted for") as test:
             load = fio.start_endless(lab.host, found, iops=100)
             try:
                 lab.host.sh("sleep 1")

@@ -96,8 +96,8 @@ def run(lab: Lab) -> None:
     with _drives(lab) as drives, exported(lab, "drives", [drive.device for drive in drives]) as nqn, \
             connected(lab, nqn, namespaces=len(drives)) as devices:
         for drive, device in zip(drives, devices, strict=True):
-            with lab.scope.test(f"{drive.name}: only this namespace's commands are counted, each is joined, and the drive of 5 ms "
-                                "shows in storage") as test:
+            with lab.scope.test(f"{drive.name}: only this namespace's commands are counted, each is joined, and the drive of "
+                                "5 ms shows in storage") as test:
                 with session(lab.host, device, "all", "--detail") as recording:
                     elsewhere = [fio.start(lab.host, other, [Load(_ELSEWHERE, 5)]) for other in devices if other != device]
                     fio.run(lab.host, device, _LOADS)

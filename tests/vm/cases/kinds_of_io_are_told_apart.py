@@ -86,13 +86,13 @@ def _counted(test: Test, report: Report, counts: dict[int, int]) -> None:
 def run(lab: Lab) -> None:
     with null_drive(lab, "nullb_kinds", blocksize=512, cache_size=16, discard=1) as drive, \
             namespace(lab, "kinds", drive) as device:
-        with lab.scope.test("every interface, size and operation: the kernel's counts by opcode are the report's, each command is "
-                            "joined, passthrough is named") as test:
+        with lab.scope.test("every interface, size and operation: the kernel's counts by opcode are the report's, each command "
+                            "is joined, passthrough is named") as test:
             report, counts = _measure(lab, device)
             _counted(test, report, counts)
             check_all(test, report)
-        with lab.scope.test("requests longer than the device takes, and merged ones: their bytes are all there, and the wait for "
-                            "a tag is known of every piece") as test:
+        with lab.scope.test("requests longer than the device takes, and merged ones: their bytes are all there, and the wait "
+                            "for a tag is known of every piece") as test:
             for group in report.groups:
                 group.component("host_block", "tag_wait")
             expected = sum(size for name, (options, size) in _JOBS.items() if any("read" in option for option in options[:1]))
