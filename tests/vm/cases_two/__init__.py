@@ -10,6 +10,7 @@ ORDER = (
     "the_targets_administrator_decides",
     "a_busy_processor_shows_on_its_machine",
     "a_delay_shows_in_its_stage_and_direction",
+    "responses_in_one_piece_arrived_apart",
     "a_cut_link_costs_what_it_cuts",
     "a_killed_daemon_costs_its_side_only",
     "a_reset_controller_is_joined_again",
