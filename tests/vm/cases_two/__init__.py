@@ -6,6 +6,7 @@ EACH_WAY in both, the others in one of them (--every: in both, too)."""
 ORDER = (
     "pairing_takes_one_line",
     "a_remote_session_is_joined",
+    "rdma_is_joined_across_machines",
     "members_may_record_at_a_peer",
     "the_targets_administrator_decides",
     "a_busy_processor_shows_on_its_machine",
@@ -20,4 +21,4 @@ ORDER = (
     "a_target_may_lose_power",
 )
 
-EACH_WAY = ("pairing_takes_one_line", "a_remote_session_is_joined")
+EACH_WAY = ("pairing_takes_one_line", "a_remote_session_is_joined", "rdma_is_joined_across_machines")
