@@ -28,8 +28,18 @@ chrt --fifo --pid 20 "$(pgrep -x ksoftirqd/0)"
 _RAISE_WORKERS = 'for worker in $(pgrep "^kworker/u"); do chrt --fifo --pid 20 "$worker" 2>/dev/null || true; done'
 
 
+_LOWER = """
+sysctl -qw kernel.sched_rt_runtime_us=950000
+chrt --other --pid 0 "$(pgrep -x ksoftirqd/0)"
+"""
+
+
 def prepare(machine: Machine) -> None:
     machine.sh(_RAISE)
+
+
+def restore(machine: Machine) -> None:
+    machine.sh(_LOWER)
 
 
 @contextlib.contextmanager

@@ -45,6 +45,8 @@ class Matrix:
             if mine:
                 verdicts += self._row(transport, injection, mine)
         self._scope.table(table.text(verdicts))
+        with self._scope.test("the bed is as before"):
+            self._bench.restore()
         return verdicts
 
     def _row(self, transport: str, injection: Injection, cells: Sequence[Cell]) -> list[Verdict]:

@@ -74,7 +74,7 @@ class Bench:
         bed = self.bed
         for machine in (bed.host, bed.target):
             machine.sh(f"mkdir -p {load.FOLDER}")
-            for file in ("flush.py", "burner.py", "spin.py", "host.sh", "target.sh"):
+            for file in ("flush.py", "burner.py", "spin.py", "host.sh", "target.sh", "withdraw.sh"):
                 machine.put(_HERE / file, f"{load.FOLDER}/{file}")
             inject.prepare(machine)
         inject.build_spin(bed.host)
@@ -82,6 +82,16 @@ class Bench:
         bed.target.sh(f'[ -e /sys/kernel/config/nvmet/ports/2 ] || bash {load.FOLDER}/target.sh "$@"', _ADDRESS,
                       _SERVICES["rdma"], *drives, timeout=300)
         bed.host.sh("modprobe rdma_rxe; rdma link show rxe0/1 >/dev/null 2>&1 || rdma link add rxe0 type rxe netdev vh")
+
+    def restore(self) -> None:
+        """As before."""
+        for transport, drive in self._devices:
+            self.bed.host.sh(f'nvme disconnect --nqn="nqn.2026-01.org.ntprof:matrix-{transport}-{drive}"')
+        self._devices.clear()
+        self.bed.host.sh("rdma link delete rxe0")
+        self.bed.target.sh(f"bash {load.FOLDER}/withdraw.sh", timeout=300)
+        for machine in (self.bed.host, self.bed.target):
+            inject.restore(machine)
 
     def device(self, transport: str, drive: str) -> str:
         """Connected now if it was not yet."""
