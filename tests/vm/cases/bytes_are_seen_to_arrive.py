@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In detail: of every command it is known when its bytes were at the sockets, by their place in the stream, so the parts of each
-way add up to it. A plain session attaches nothing for it."""
+"""In detail: of every command it is known when its bytes were at the sockets, by their place in the stream, so the parts of
+each way add up to it. A plain session attaches nothing for it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _check(test: Test, group: Group, ios: int, skipped: int) -> None:
 
 
 def _known(lab: Lab, namespace: str, what: str, count: int) -> None:
-    with lab.scope.test(f"{what}, 1 and 16 at a time: when they arrived is known of all commands, and each way is the sum of its "
-                        "parts") as test:
+    with lab.scope.test(f"{what}, 1 and 16 at a time: when they arrived is known of all commands, and each way is the sum of "
+                        "its parts") as test:
         loads = [Load(kind, count, depth) for depth in (1, 16) for kind in _KINDS]
         with session(lab.host, namespace, "all", "--detail") as recording:
             fio.run(lab.host, namespace, loads)
@@ -68,7 +68,7 @@ def _connected(lab: Lab, *options: str) -> Iterator[str]:
 
 
 def _plain(lab: Lab) -> None:
-    with lab.scope.test("a plain session attaches no program for any of this, and its report says that it is not recorded") as test:
+    with lab.scope.test("a plain session attaches no program for any of this, and its report does not tell it") as test:
         with session(lab.host, lab.namespace) as recording:
             wait_recording(lab.host)
             names = {program["name"] for program in attached_programs(lab.host)}
@@ -87,5 +87,7 @@ def _plain(lab: Lab) -> None:
 def run(lab: Lab) -> None:
     _plain(lab)
     _known(lab, lab.namespace, "with neither digest", 150)
-    with _connected(lab, "--hdr-digest", "--data-digest") as namespace:
-        _known(lab, namespace, "with header and data digests", 40)
+    for options, what in ((("--hdr-digest", "--data-digest"), "with header and data digests"),
+                          (("--disable-sqflow",), "reads without a response after their data")):
+        with _connected(lab, *options) as namespace:
+            _known(lab, namespace, what, 40)

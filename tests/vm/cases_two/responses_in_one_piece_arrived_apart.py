@@ -2,8 +2,8 @@
 """Responses that come one after the other while the host's processor is busy, and that its driver then finds in one piece: each
 has its own arrival. The wire's time is as before, and what they waited for the driver is the host's receive path.
 
-Eight at a time, 17 ms after each other. Were all of a piece (some five responses) taken to have come with its last byte, the wire
-would take some 20 ms more.
+Eight at a time, 17 ms after each other. Were all of a piece (some five responses) taken to have come with its last byte, the
+wire would take some 20 ms more.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _parts(test: Test, name: str, group: Group) -> dict[str, float]:
 
 
 def run(lab: Lab) -> None:
-    with lab.scope.test("responses in one piece: what they wait for the driver is the host's receive path, and the wire's time is "
-                        "as before") as test:
+    with lab.scope.test("responses in one piece: what they wait for the driver is the host's receive path, and the wire's "
+                        "time is as before") as test:
         lab.host.sh(_SEND_AT_ONCE)
         with session(lab.host, lab.namespace, "all", "--detail") as recording:
             # Until the connection may have a whole batch under way.
@@ -85,5 +85,6 @@ def run(lab: Lab) -> None:
         quiet, busy = (_parts(test, name, report.group(kind)) for name, kind in (("quiet", _QUIET), ("busy", _BUSY)))
         growth = {part: busy[part] - quiet[part] for part in busy}
         test.at_least("growth of the latency", growth["latency"], 50_000, "us")
-        test.within("growth of the host's receive path, of the latency's", growth["host_receive"] / growth["latency"], 1, margin=0.15)
+        test.within("growth of the host's receive path, of the latency's", growth["host_receive"] / growth["latency"], 1,
+                    margin=0.15)
         test.at_most("growth of NICs and wire", abs(growth["wire"]), 10_000, "us")
