@@ -83,6 +83,23 @@ def _counted(test: Test, report: Report, counts: dict[int, int]) -> None:
     test.equal("passthrough commands", report.beside.get("passthrough"), _COMMANDS)
 
 
+def _wait_for_flushes(test: Test, lab: Lab, device: str) -> None:
+    """Four processes that flush at the same time, on a drive of 5 ms."""
+    with session(lab.host, device, "all", "--detail") as recording:
+        lab.host.run(["fio", f"--filename=/dev/{device}", "--name=flushes", "--ioengine=psync", "--direct=1", "--rw=randwrite",
+                      "--bs=4k", f"--size={32 * MIB}", "--fdatasync=1", "--numjobs=4", "--number_ios=10"], check=True)
+    report = recorded(recording)
+    check_all(test, report)
+    flush = flushes(report)
+    tag_wait, dispatch = (flush.component("host_block", part).mean_ns / 1e6 for part in ("tag_wait", "dispatch"))
+    test.note(f"{flush.commands} flushes of 40 fsyncs: wait for a tag {tag_wait:.2f} ms, dispatch {dispatch:.2f} ms")
+    test.at_least("flushes", flush.commands, 10)
+    test.at_most("flushes: each serves all who wait", flush.commands, 40)
+    test.within("drive", flush.component("storage", "drive").mean_ns / 1e6, 5, share=0.05, margin=0.1, unit="ms")
+    test.at_least("dispatch of a flush, which is the wait for the one before it", dispatch, 0.5, "ms")
+    test.at_most("wait for a tag", tag_wait, 0.5, "ms")
+
+
 def run(lab: Lab) -> None:
     with null_drive(lab, "nullb_kinds", blocksize=512, cache_size=16, discard=1) as drive, \
             namespace(lab, "kinds", drive) as device:
@@ -110,3 +127,7 @@ def run(lab: Lab) -> None:
             test.at_least("FUA writes of 4 KiB", sum(g.commands for g in fua if g.data["size_bytes"] == 4 * KIB), _COMMANDS)
             plain = [g for g in of_op(report, "write") if not g.data.get("fua") and g.data["size_bytes"] == 16 * KIB]
             test.at_least("other writes of 16 KiB", sum(g.commands for g in plain), _COMMANDS)
+    with lab.scope.test("flushes that wait for a running one: the wait is in dispatch, not the wait for a tag; the drive shows "
+                        "too") as test, null_drive(lab, "nullb_flush", cache_size=16, completion_nsec=5_000_000) as drive, \
+            namespace(lab, "flush", drive) as device:
+        _wait_for_flushes(test, lab, device)
