@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The loads of the matrix, and how long their commands took by who issued them: fio, or for flushes flush.py."""
+"""The loads of the matrix, and how long their commands took: by who issued them, which is fio or for flushes flush.py, or by
+the kernel's diskstats."""
 
 from __future__ import annotations
 
@@ -42,6 +43,28 @@ def _fio(device: str, kind: Kind, load: Load) -> list[str]:
 
 def run(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
     """Issue the commands; with threads, flushes are issued by one beside so many readers."""
+    if load.real_time:
+        return _issue(machine, device, kind, load)
+    before = _diskstats(machine, device, kind)
+    issued = _issue(machine, device, kind, load)
+    after = _diskstats(machine, device, kind)
+    ios = after[0] - before[0]
+    assert ios == issued.ios, f"{kind.name}: {ios} in the device's stat, {issued.ios} were issued"
+    return Outcome(ios, (after[1] - before[1]) * 1e6 / ios)
+
+
+# Where a kind is in a device's stat (Documentation/block/stat.rst): how many, and their time in ms.
+_STAT = {"read": (0, 3), "write": (4, 7), "flush": (15, 16)}
+
+
+def _diskstats(machine: Machine, device: str, kind: Kind) -> tuple[int, int]:
+    number = device.removesuffix("n1").removeprefix("nvme")
+    fields = machine.read_file(f"/sys/block/nvme{number}c{number}n1/stat").split()
+    count, ticks = _STAT[kind.op]
+    return int(fields[count]), int(fields[ticks])
+
+
+def _issue(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
     machine.sh(f"rm -f {GO}")
     priority = _REAL_TIME if load.real_time else []
     if kind is FLUSH:

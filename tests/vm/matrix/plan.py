@@ -34,7 +34,8 @@ class Load:
     think_us: int = 0
     """The pause of a thread between two of its commands."""
     real_time: bool = True
-    """Whether it goes before the burner, which goes before all others."""
+    """Whether it goes before the burner, which goes before all others. If not, who issues commands waits for the processor
+    before and after them, too, so how long they took is asked of the kernel's diskstats."""
 
 
 _ONE = Load(12)
