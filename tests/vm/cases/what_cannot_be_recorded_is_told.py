@@ -76,7 +76,7 @@ def run(lab: Lab) -> None:
         with _loop(lab) as namespace:
             _refused(lab, "a transport that is not supported", namespace, _TRANSPORT, "transport loop")
     else:
-        lab.scope.say("SKIP a transport that is not supported: this kernel has no nvme-loop (tests/unit/test-namespace.c has it)")
+        lab.scope.say("a transport that is not supported: this kernel has no nvme-loop (tests/unit/test-namespace.c has it)")
     with lab.scope.test("the path device and the path in /dev name the namespace too") as test:
         path = lab.host.sh("ls /sys/block").stdout.split()
         hidden = next(name for name in path if name.startswith(f"{controller}c"))
