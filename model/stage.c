@@ -201,6 +201,13 @@ static void transfer_parts(const struct np_host_record *host, const struct np_ta
                       host_seen && target_seen);
 }
 
+/* With RDMA the arrival is the event of the completion queue, and another completion of it (of a send) can have been what it
+ * was for: what came to the queue while its poller had not run yet. It did not come before it was sent. */
+static gint64 received_within(const struct np_host_record *host, gint64 receive, gint64 way)
+{
+        return host->released ? MIN(receive, MAX(way, 0)) : receive;
+}
+
 void np_stage_one_way(const struct np_host_record *host, const struct np_target_record *target, NpInterval offset,
                       NpStageTimes *times)
 {
@@ -220,10 +227,11 @@ void np_stage_one_way(const struct np_host_record *host, const struct np_target_
         set_component(times, NP_COMPONENT_TRANSFER, times->stage_ns[NP_STAGE_NETWORK] - request - response, TRUE);
 
         set_parts(times, NP_COMPONENT_REQUEST_WAY, NP_COMPONENT_REQUEST_WIRE, NP_COMPONENT_TARGET_RECEIVE,
-                  (gint64) (target->t[NP_T1] - target->ta) + (in_capsule ? (gint64) target->receive_data_ns : 0),
+                  received_within(host, (gint64) (target->t[NP_T1] - target->ta), request) +
+                  (in_capsule ? (gint64) target->receive_data_ns : 0),
                   target->ta != 0 && (!in_capsule || target->header.flags & NP_F_DATA_ARRIVAL));
         set_parts(times, NP_COMPONENT_RESPONSE_WAY, NP_COMPONENT_RESPONSE_WIRE, NP_COMPONENT_HOST_RECEIVE,
-                  (gint64) (host->h[NP_H6] - host->ha), host->ha != 0);
+                  received_within(host, (gint64) (host->h[NP_H6] - host->ha), response), host->ha != 0);
         transfer_parts(host, target, times);
 }
 

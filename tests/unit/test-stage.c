@@ -168,6 +168,35 @@ static void test_receive_paths(void)
         }
 }
 
+/* The event was another completion's, from before the command or the response was sent: that did not arrive before. */
+static void test_event_of_another(void)
+{
+        TestCommand c;
+        NpStageTimes times;
+        const gint64 *ns = times.component_ns;
+
+        test_command(&c, TEST_RDMA_READ, 1000000);
+        test_detail(&c);
+        c.target.ta = c.target.t[NP_T1] - 400000;
+        c.host.ha = c.host.h[NP_H3] + 1;
+        np_stage_times(&c.host, &c.target, &times);
+        np_stage_one_way(&c.host, &c.target, (NpInterval) { TEST_OFFSET_NS, TEST_OFFSET_NS }, &times);
+        check_components(&times, TRUE);
+        g_assert_cmpint(ns[NP_COMPONENT_TARGET_RECEIVE], ==, 5000);
+        g_assert_cmpint(ns[NP_COMPONENT_REQUEST_WIRE], ==, 0);
+        g_assert_cmpint(ns[NP_COMPONENT_HOST_RECEIVE], ==, ns[NP_COMPONENT_RESPONSE_WAY]);
+        g_assert_cmpint(ns[NP_COMPONENT_RESPONSE_WIRE], ==, 0);
+
+        /* A socket's arrivals are its bytes': what does not fit then is the clocks' margin, and is shown. */
+        test_command(&c, TEST_READ, 1000000);
+        test_detail(&c);
+        c.target.ta = c.target.t[NP_T1] - 5100;
+        np_stage_times(&c.host, &c.target, &times);
+        np_stage_one_way(&c.host, &c.target, (NpInterval) { TEST_OFFSET_NS, TEST_OFFSET_NS }, &times);
+        g_assert_cmpint(ns[NP_COMPONENT_TARGET_RECEIVE], ==, 5100);
+        g_assert_cmpint(ns[NP_COMPONENT_REQUEST_WIRE], ==, -100);
+}
+
 static void test_host_only(void)
 {
         TestCommand c;
@@ -427,6 +456,7 @@ int main(int argc, char **argv)
                 g_test_add_data_func(path, &cases[i], test_times);
         }
         g_test_add_func("/stage/receive-paths", test_receive_paths);
+        g_test_add_func("/stage/event-of-another", test_event_of_another);
         g_test_add_func("/stage/host-only", test_host_only);
         g_test_add_func("/stage/allocated-before-submission", test_allocated_before_submission);
         g_test_add_func("/stage/refused-is-not-stored", test_refused_is_not_stored);
