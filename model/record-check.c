@@ -100,6 +100,25 @@ NpDefect np_host_record_defect(const struct np_host_record *host)
         return NP_DEFECT_NONE;
 }
 
+/* 0 when one of them is missing. */
+static guint64 span(guint64 from, guint64 to)
+{
+        return from && to ? to - from : 0;
+}
+
+/* So that the target driver's time is not below zero, nor a part of it. A command that was refused may have waited for data that
+ * nobody says the end of. */
+static gboolean target_sums_fit(const struct np_target_record *target, gboolean refused)
+{
+        gboolean fetched = target->header.flags & NP_F_RDMA_READ;
+        const __u64 *t = target->t;
+        guint64 sums = target->fetch_ns + target->blocked_ns + target->blocked_r2t_ns;
+
+        return sums <= t[NP_T9] - t[NP_T1] && target->blocked_ns <= t[NP_T9] - t[NP_T8] &&
+               target->blocked_r2t_ns <= span(target->r2t_queued, t[NP_T2]) &&
+               (refused || target->fetch_ns <= span(t[NP_T2], fetched ? t[NP_T3] : t[NP_T4]));
+}
+
 NpDefect np_target_record_defect(const struct np_target_record *target)
 {
         static const guint8 always[] = { NP_T1, NP_T8, NP_T9 };
@@ -126,9 +145,7 @@ NpDefect np_target_record_defect(const struct np_target_record *target)
         if (target->r2t_queued && target->t[NP_T2] &&
             (target->r2t_queued < target->t[NP_T1] || target->r2t_queued > target->t[NP_T2]))
                 return NP_DEFECT_OUT_OF_ORDER;
-        if (target->fetch_ns + target->blocked_ns + target->blocked_r2t_ns > target->t[NP_T9] - target->t[NP_T1])
-                return NP_DEFECT_OUT_OF_ORDER;
-        if (!refused && flags & NP_F_RDMA_READ && target->fetch_ns > target->t[NP_T3] - target->t[NP_T2])
+        if (!target_sums_fit(target, refused))
                 return NP_DEFECT_OUT_OF_ORDER;
         if (target->ta > target->t[NP_T1] || target->receive_data_ns > target->fetch_ns)
                 return NP_DEFECT_OUT_OF_ORDER;

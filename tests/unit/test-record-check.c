@@ -141,6 +141,12 @@ static void test_detail_bounds(void)
         BOUND(TEST_RDMA_FETCHED, target.fetch_ns, TRUE, 4000, 4001);
         BOUND(TEST_RDMA_FETCHED, target.receive_data_ns, TRUE, 4000, 4001);
         BOUND(TEST_READ, target.receive_data_ns, TRUE, 0, 1);
+        BOUND(TEST_READ, target.fetch_ns, TRUE, 0, 1);
+        BOUND(TEST_READ, target.blocked_ns, TRUE, 350, 351);
+        BOUND(TEST_READ, target.blocked_r2t_ns, TRUE, 0, 1);
+        BOUND(TEST_WRITE, target.fetch_ns, TRUE, 450, 451);
+        BOUND(TEST_WRITE_FETCHED, target.fetch_ns, TRUE, 4250, 4251);
+        BOUND(TEST_WRITE_FETCHED, target.blocked_r2t_ns, TRUE, 100, 101);
 
         test_command(&c, TEST_WRITE_ROUNDS, 1000000);
         BOUND(TEST_WRITE_ROUNDS, host.receive_r2t_ns, FALSE, c.host.h[NP_H5] - c.host.h[NP_H2] - c.host.r2t_ns,

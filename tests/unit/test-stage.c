@@ -386,6 +386,8 @@ static void test_sum_holds(void)
                 g_assert_cmpint(times.stage_ns[NP_STAGE_HOST_BLOCK], >=, 0);
                 g_assert_cmpint(times.stage_ns[NP_STAGE_HOST_DRIVER], >=, 0);
                 g_assert_cmpint(times.stage_ns[NP_STAGE_TARGET_DRIVER], >=, 0);
+                g_assert_cmpint(times.component_ns[NP_COMPONENT_TO_STORAGE], >=, 0);
+                g_assert_cmpint(times.component_ns[NP_COMPONENT_RESPONSE], >=, 0);
                 np_stage_one_way(&c.host, &c.target, (NpInterval) { offset - part_of(1000), offset + part_of(1000) }, &times);
                 check_components(&times, TRUE);
 
