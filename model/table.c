@@ -91,28 +91,35 @@ static const NpReportHook *merged_hook(const GPtrArray *hooks, const char *const
         return NULL;
 }
 
-static const NpReportHook *find_merged(const NpReportFacts *facts, const NpComponentInfo *info)
+/* That records the group's path, or one of its paths; NULL. */
+static const NpReportTarget *target_of_path(const NpReportFacts *facts, guint i, const NpReportGroup *group)
+{
+        const NpReportPath *path = facts->paths->pdata[i];
+
+        return path->target >= 0 && (guint) path->target < facts->targets->len && np_report_path_is_of_group(facts, i, group) ?
+               facts->targets->pdata[path->target] : NULL;
+}
+
+static const NpReportHook *find_merged(const NpReportFacts *facts, const NpReportGroup *group, const NpComponentInfo *info)
 {
         g_auto(GStrv) boundaries = g_strsplit(info->boundaries, " ", -1);
         const NpReportHook *merged = merged_hook(facts->host_hooks, (const char *const *) boundaries);
 
-        for (guint i = 0; !merged && i < facts->targets->len; i++) {
-                const NpReportTarget *target = facts->targets->pdata[i];
+        for (guint i = 0; !merged && i < facts->paths->len; i++) {
+                const NpReportTarget *target = target_of_path(facts, i, group);
 
-                merged = merged_hook(target->hooks, (const char *const *) boundaries);
+                if (target)
+                        merged = merged_hook(target->hooks, (const char *const *) boundaries);
         }
         return merged;
 }
 
-/* By the target of the group's path, or of one of its paths. */
 static const char *drive_hidden(const NpReportFacts *facts, const NpReportGroup *group)
 {
         for (guint i = 0; i < facts->paths->len; i++) {
-                const NpReportPath *path = facts->paths->pdata[i];
-                const NpReportTarget *target = path->target >= 0 && (guint) path->target < facts->targets->len ?
-                                               facts->targets->pdata[path->target] : NULL;
+                const NpReportTarget *target = target_of_path(facts, i, group);
 
-                if (target && target->drive_hidden && np_report_path_is_of_group(facts, i, group))
+                if (target && target->drive_hidden)
                         return target->drive_hidden;
         }
         return NULL;
@@ -151,7 +158,7 @@ static char *reason_of(const NpTable *table, const NpReportFacts *facts, const N
                        const NpComponentInfo *info)
 {
         guint64 without = table->without_component[info->component];
-        const NpReportHook *merged = find_merged(facts, info);
+        const NpReportHook *merged = find_merged(facts, group, info);
         const char *hidden = info->stage == NP_STAGE_STORAGE ? drive_hidden(facts, group) : NULL;
 
         if (merged)

@@ -176,6 +176,26 @@ static void test_other_path(void)
         g_assert_cmpstr(find(report, NP_COMPONENT_TARGET_RECEIVE)->reason, ==, "arrival not seen of 1000 of 1000 commands");
 }
 
+/* Nor does what another path's target has no hook for. */
+static void test_other_path_without_hook(void)
+{
+        g_autoptr(NpReportFacts) facts = facts_of_detail(TRUE);
+        g_autoptr(NpReport) report = NULL;
+        NpReportTarget *other = np_report_target_new("c", "6.12", "0.1.0", "c");
+
+        g_ptr_array_add(other->hooks, np_report_hook_new("T5", "merged", "it is inlined"));
+        g_ptr_array_add(facts->targets, other);
+        ((NpReportPath *) facts->paths->pdata[2])->target = 1;
+        report = make(TEST_READ, "tcp", facts, 0);
+        g_assert_null(find(report, NP_COMPONENT_DRIVE)->reason);
+        check_sums(report);
+
+        ((NpReportPath *) facts->paths->pdata[0])->target = 1;
+        g_clear_pointer(&report, np_report_free);
+        report = make(TEST_READ, "tcp", facts, 0);
+        g_assert_cmpstr(find(report, NP_COMPONENT_DRIVE)->reason, ==, "this kernel has no hook for T5: it is inlined");
+}
+
 /* One path of each transport: all rows, and what the one does not have is no time of its commands, not an unknown one. */
 static void test_two_transports(void)
 {
@@ -213,6 +233,7 @@ int main(int argc, char **argv)
         g_test_add_func("/analysis-components/plain-session", test_plain_session);
         g_test_add_func("/analysis-components/hidden-drive", test_hidden_drive);
         g_test_add_func("/analysis-components/other-path", test_other_path);
+        g_test_add_func("/analysis-components/other-path-without-hook", test_other_path_without_hook);
         g_test_add_func("/analysis-components/two-transports", test_two_transports);
         return g_test_run();
 }
