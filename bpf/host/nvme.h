@@ -30,14 +30,19 @@ static __always_inline void *request_pdu(struct request *rq)
         return (void *)rq + bpf_core_type_size(struct request);
 }
 
-/* The request's memory is used again: what is still known of it never completed, or was missed. */
-static __always_inline void forget_previous(struct request *rq, bool retry)
+/* The request's memory is used again: what is still known of it never completed, or was missed. By whatever comes next, of
+ * another namespace or not to be recorded, too: its boundaries would be put down as those of the one before. */
+static __always_inline void forget_previous(struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
+        struct nvme_request *nvme_request;
+        __u8 retries = 0;
 
         if (!command)
                 return;
-        count(retry ? NP_C_RETRIED : NP_C_STALE);
+        nvme_request = request_pdu(rq);
+        bpf_core_read(&retries, sizeof(retries), &nvme_request->retries);
+        count(retries ? NP_C_RETRIED : NP_C_STALE);
         command_forget((__u64)rq, command);
 }
 
@@ -56,8 +61,6 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
         bpf_core_read(&retries, sizeof(retries), &nvme_request->retries);
         bpf_core_read(&ctrl, sizeof(ctrl), &nvme_request->ctrl);
         bpf_core_read(&record->header.id.cntlid, sizeof(__u16), &ctrl->cntlid);
-        if (maybe_live(key))
-                forget_previous(rq, retries != 0);
 
         fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
         record->h[NP_H0] = origin->submitted;
@@ -100,7 +103,10 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         __u32 index, op;
         bool fua;
 
-        if (!rq || !cmd || !recording)
+        if (!rq || !cmd)
+                return 0;
+        forget_previous(rq);
+        if (!recording)
                 return 0;
         index = filter_index(rq->q->disk);
         if (index >= NP_FILTERS_MAX)
@@ -137,8 +143,6 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
 
         if (chosen(header.hash, header.threshold))
                 sample(rq, &header, &origin, cpu);
-        else if (maybe_live((__u64)rq))
-                forget_previous(rq, false);
         return 0;
 }
 

@@ -147,17 +147,31 @@ static __always_inline void sample(struct nvmet_req *req, struct nvme_command *c
         filter_add(key);
 }
 
+/* The command's memory is used again: what is still known of it was missed, or its connection ended. By whatever comes next, of
+ * another host or namespace or not to be recorded, too: its boundaries would be put down as those of the one before. */
+static __always_inline void forget_previous(struct nvmet_req *req)
+{
+        struct target_command *command = command_get((__u64)req);
+
+        if (!command)
+                return;
+        count(NP_C_STALE);
+        command_forget((__u64)req, command);
+}
+
 /* T1: the command has been read from the transport and is valid. */
 SEC("tp_btf/nvmet_req_init")
 int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
 {
         struct np_record_header header = {};
-        struct target_command *previous;
         struct nvmet_ctrl *controller;
         struct np_cpu *cpu;
         __u32 index;
 
-        if (!req || !cmd || !recording)
+        if (!req || !cmd)
+                return 0;
+        forget_previous(req);
+        if (!recording)
                 return 0;
         controller = req->sq->ctrl;
         header.id.qid = req->sq->qid;
@@ -180,11 +194,6 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
         header.filter = index;
         header.hash = np_sample_hash(&header.id, target_filters[index].seed);
         header.threshold = threshold;
-        previous = command_get((__u64)req);
-        if (previous) {
-                cpu->counter[NP_C_STALE]++;
-                command_forget((__u64)req, previous);
-        }
         if (chosen(header.hash, header.threshold) && still_of_host(controller, &target_filters[index]))
                 sample(req, cmd, &header, cpu);
         return 0;
