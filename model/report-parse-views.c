@@ -5,24 +5,36 @@
 
 #define CORES_LENGTH_MAX 1024
 
+static gboolean take_core(const char **s, guint64 *ret)
+{
+        char *end;
+
+        if (!g_ascii_isdigit(**s))
+                return FALSE;
+        *ret = g_ascii_strtoull(*s, &end, 10);
+        *s = end;
+        return *ret <= G_MAXUINT32;
+}
+
 /* "0-3,7" */
 static gboolean is_list_of_cores(const char *list)
 {
         const char *s = list;
+        guint64 first, last;
 
-        do {
-                for (guint i = 0; i < 2; i++) {
-                        if (!g_ascii_isdigit(*s))
+        if (strlen(list) > CORES_LENGTH_MAX)
+                return FALSE;
+        for (;; s++) {
+                if (!take_core(&s, &first))
+                        return FALSE;
+                if (*s == '-') {
+                        s++;
+                        if (!take_core(&s, &last) || last <= first)
                                 return FALSE;
-                        while (g_ascii_isdigit(*s))
-                                s++;
-                        if (*s != '-')
-                                break;
-                        if (i == 0)
-                                s++;
                 }
-        } while (*s == ',' && *++s);
-        return *s == '\0' && s > list && s[-1] != ',' && strlen(list) <= CORES_LENGTH_MAX;
+                if (*s != ',')
+                        return *s == '\0';
+        }
 }
 
 static void read_cores(NpJsonReader *r, JsonObject *row, const char *key, NpReportCores *cores)
