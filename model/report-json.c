@@ -2,6 +2,9 @@
 /*
  * Writes the JSON form; report-parse.c reads it, docs/report.md describes it.
  */
+#include <math.h>
+#include <string.h>
+
 #include "report.h"
 
 static void add_string(JsonBuilder *b, const char *key, const char *value)
@@ -16,10 +19,20 @@ static void add_bool(JsonBuilder *b, const char *key, gboolean value)
         json_builder_add_boolean_value(b, value);
 }
 
+/* json-glib (1.6) puts ".0" behind a number without a point, be it "1e-08": no JSON, and it would not read it itself. The number
+ * next to such a one has 17 digits. */
+static double with_point(double value)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_ascii_dtostr(text, sizeof(text), value);
+        return strchr(text, 'e') && !strchr(text, '.') ? nextafter(value, 0) : value;
+}
+
 static void add_double(JsonBuilder *b, const char *key, double value)
 {
         json_builder_set_member_name(b, key);
-        json_builder_add_double_value(b, value);
+        json_builder_add_double_value(b, with_point(value));
 }
 
 /* JSON's readers take integers as signed 64-bit ones, at best. */
