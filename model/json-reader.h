@@ -9,8 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* Numbers that may have a fraction are at most that. */
-#define NP_JSON_NUMBER_MAX 1e18
+/* Numbers that may have a fraction are at most that: more than any sum of times is, whoever made the records. */
+#define NP_JSON_NUMBER_MAX 1e19
 
 /* Keeps the first error, which names the value; after it every reader returns nothing at once. */
 typedef struct {

@@ -196,6 +196,33 @@ static void test_other_path_without_hook(void)
         g_assert_cmpstr(find(report, NP_COMPONENT_DRIVE)->reason, ==, "this kernel has no hook for T5: it is inlined");
 }
 
+/* What another machine says of its own times may be anything that a record may hold: no reason to lose the report. */
+static void test_absurd_times(void)
+{
+        g_autoptr(NpAnalysis) a = sample_analysis(TRUE);
+        g_autoptr(NpReportFacts) facts = facts_of_detail(TRUE);
+        g_autoptr(NpReport) report = NULL, again = NULL;
+        g_autoptr(GError) error = NULL;
+        g_autofree char *json = NULL;
+
+        for (guint i = 0; i < COMMANDS; i++) {
+                TestCommand c = sample_command(TEST_READ, i, 0);
+
+                test_detail(&c);
+                c.target.t[NP_T9] = c.target.ts = NP_TIME_MAX - 1;
+                c.target.ta = 1;
+                np_analysis_add_host(a, &c.host);
+                np_analysis_add_target(a, 0, &c.target);
+        }
+        np_analysis_finish(a);
+        report = np_analysis_report(a, facts);
+        g_assert_cmpuint(np_analysis_joined(a), ==, COMMANDS);
+
+        json = np_report_to_json(report);
+        again = np_report_from_json(json, -1, &error);
+        g_assert_no_error(error);
+}
+
 /* One path of each transport: all rows, and what the one does not have is no time of its commands, not an unknown one. */
 static void test_two_transports(void)
 {
@@ -234,6 +261,7 @@ int main(int argc, char **argv)
         g_test_add_func("/analysis-components/hidden-drive", test_hidden_drive);
         g_test_add_func("/analysis-components/other-path", test_other_path);
         g_test_add_func("/analysis-components/other-path-without-hook", test_other_path_without_hook);
+        g_test_add_func("/analysis-components/absurd-times", test_absurd_times);
         g_test_add_func("/analysis-components/two-transports", test_two_transports);
         return g_test_run();
 }
