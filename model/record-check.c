@@ -106,8 +106,8 @@ static guint64 span(guint64 from, guint64 to)
         return from && to ? to - from : 0;
 }
 
-/* So that the target driver's time is not below zero, nor a part of it. A command that was refused may have waited for data that
- * nobody says the end of. */
+/* So that the target driver's time is not below zero, nor a part of it. Of a command that was refused it may not be known until
+ * when it waited for data. */
 static gboolean target_sums_fit(const struct np_target_record *target, gboolean refused)
 {
         gboolean fetched = target->header.flags & NP_F_RDMA_READ;

@@ -19,8 +19,8 @@ static void add_bool(JsonBuilder *b, const char *key, gboolean value)
         json_builder_add_boolean_value(b, value);
 }
 
-/* json-glib (1.6) puts ".0" behind a number without a point, be it "1e-08": no JSON, and it would not read it itself. The number
- * next to such a one has 17 digits. */
+/* json-glib (1.6) puts ".0" behind a number without a point, be it "1e-08": no JSON, and it does not read that itself. The
+ * number next to such a one has 17 digits. */
 static double with_point(double value)
 {
         char text[G_ASCII_DTOSTR_BUF_SIZE];
