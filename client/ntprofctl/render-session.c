@@ -3,6 +3,7 @@
 
 #include <libsmartcols.h>
 #include <pwd.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "duration.h"
@@ -109,16 +110,30 @@ static void add_lost(GString *text, GVariant *lost)
         }
 }
 
+/* Of "stor-a: T4 (flush, file)" without of which commands, which is too long for a column and comes last. */
+static gsize boundary_length(const char *boundary)
+{
+        const char *covers = strstr(boundary, " (");
+
+        return covers ? (gsize) (covers - boundary) : strlen(boundary);
+}
+
 static void add_hooks(GString *text, GVariant *hooks)
 {
         const char *name = "hooks", *boundary, *mechanism, *symbol;
         GVariantIter iter;
+        int width = 3;
 
         if (!hooks)
                 return;
         g_variant_iter_init(&iter, hooks);
+        while (g_variant_iter_next(&iter, "(&s&s&s)", &boundary, NULL, NULL))
+                width = MAX(width, (int) boundary_length(boundary));
+        g_variant_iter_init(&iter, hooks);
         while (g_variant_iter_next(&iter, "(&s&s&s)", &boundary, &mechanism, &symbol)) {
-                output_row(text, name, "%-3s %-13s %s", boundary, mechanism, symbol);
+                const int length = (int) boundary_length(boundary);
+
+                output_row(text, name, "%-*.*s %-13s %s%s", width, length, boundary, mechanism, symbol, boundary + length);
                 name = "";
         }
 }
