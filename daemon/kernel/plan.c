@@ -14,7 +14,8 @@ static char *no_function(const KernelInventory *inventory, const char *module, c
 
 static char *not_loaded(const char *module)
 {
-        return g_strdup_printf("module %s is not loaded (connect a namespace, or load it)", module);
+        return g_strdup_printf("module %s is not loaded (%s a namespace, or load it)", module,
+                               g_str_has_prefix(module, "nvmet") ? "export" : "connect");
 }
 
 /* NULL when the kernel has all the candidate needs, else why it is out. */
