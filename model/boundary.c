@@ -10,7 +10,7 @@ static const NpBoundaryInfo boundaries[] = {
         { "H5", NP_SIDE_HOST, NP_H5, FALSE, "R2T data fully handed to the transport" },
         { "HA", NP_SIDE_HOST, NP_BOUNDARY_APART, FALSE, "response at the socket, or its completion at the queue" },
         { "H6", NP_SIDE_HOST, NP_H6, TRUE, "response processed by the driver" },
-        { "HR", NP_SIDE_HOST, NP_BOUNDARY_APART, FALSE, "request handed back, after invalidation and send completion (RDMA)" },
+        { "HR", NP_SIDE_HOST, NP_BOUNDARY_APART, FALSE, "request handed back, after invalidation and send completion" },
         { "H7", NP_SIDE_HOST, NP_H7, TRUE, "block layer takes the request back" },
         { "H8", NP_SIDE_HOST, NP_H8, TRUE, "request done" },
         { "TA", NP_SIDE_TARGET, NP_BOUNDARY_APART, FALSE, "command at the socket, or its completion at the queue" },
@@ -23,7 +23,7 @@ static const NpBoundaryInfo boundaries[] = {
         { "T7", NP_SIDE_TARGET, NP_T7, TRUE, "storage done" },
         { "T8", NP_SIDE_TARGET, NP_T8, TRUE, "response queued" },
         { "T9", NP_SIDE_TARGET, NP_T9, TRUE, "response fully handed to the transport" },
-        { "TS", NP_SIDE_TARGET, NP_BOUNDARY_APART, FALSE, "response's send completion, with its ack (RDMA)" },
+        { "TS", NP_SIDE_TARGET, NP_BOUNDARY_APART, FALSE, "response's send completion, with its ack" },
 };
 
 const NpBoundaryInfo *np_boundaries(gsize *ret_n)
