@@ -26,6 +26,7 @@ struct _NpAnalysis {
         gint target_of_path[NP_FILTERS_MAX];    /* -1: none records it */
         guint64 joined;
         guint64 losses[NP_LOSS_COUNT];
+        guint64 preflushes;             /* records of flushes that a write waited for */
         GPtrArray *operations;          /* of NpOperation */
         GHashTable *counts;             /* of KindCount, by key */
         NpViews *views;
@@ -60,6 +61,8 @@ static void add_command(NpAnalysis *a, const struct np_host_record *host, const 
                 np_stage_one_way(host, target, offset, &times);
         np_table_add(target ? cell->joined : cell->rest, &times, np_threshold_weight(threshold));
         np_operation_bucket_when_many(op);
+        if (host->header.flags & NP_F_PREFLUSH)
+                a->preflushes++;
         np_views_add(a->views, host, target, &times, np_threshold_weight(threshold));
 }
 
@@ -463,6 +466,7 @@ NpReport *np_analysis_report(NpAnalysis *a, const NpReportFacts *facts)
         NpReport *report = np_report_new(facts);
 
         add_what_joins_tell(a, report->facts);
+        report->preflushes = a->preflushes;
         report->qd_from_stages = report_groups(a, report, FALSE, report->groups);
         if (facts->paths->len > 1)
                 (void) report_groups(a, report, TRUE, report->groups_by_path);

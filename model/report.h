@@ -122,7 +122,7 @@ void np_report_facts_free(NpReportFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpReportFacts, np_report_facts_free)
 
 /* Why a component is not known of a session that was not in detail. */
-#define NP_REPORT_NOT_IN_DETAIL "recorded only in detail (session start --detail)"
+#define NP_REPORT_NOT_IN_DETAIL "recorded by session start --detail only"
 
 typedef struct {
         NpComponent component;
@@ -171,6 +171,7 @@ typedef struct {
         GPtrArray *groups_by_path;      /* the same commands told by path; empty when there is one path */
         GPtrArray *views[NP_VIEW_COUNT];        /* of NpReportViewRow: the same commands, those of most commands first */
         GPtrArray *warnings;            /* of char*, complete sentences */
+        guint64 preflushes;             /* sampled flushes that a write waited for; for the warnings, in no document */
         double qd_from_stages;          /* of all commands, sum of the stages' avg QD without H0..H1 */
 } NpReport;
 

@@ -177,6 +177,15 @@ static void warn_few(NpReport *report, guint64 records, guint64 at_least, const 
         warn(report, "%s just the slowest of fewer than %" G_GUINT64_FORMAT " commands in %s.", quantile, records, list);
 }
 
+/* Else it is the host's block layer that looks slow. */
+static void warn_preflushes(NpReport *report)
+{
+        if (report->preflushes > 0)
+                warn(report, "%" G_GUINT64_FORMAT " of the sampled flushes are the first step of a write, as a journal's commit: that "
+                     "write has waited for its flush in the host block layer (dispatch), so where this time went is what the flush's "
+                     "table tells.", report->preflushes);
+}
+
 static void warn_queue_depth(NpReport *report)
 {
         const NpReportDiskstats *disk = &report->facts->diskstats;
@@ -225,6 +234,7 @@ void np_report_add_warnings(NpReport *report)
         warn_merged(report, report->facts->host_hooks, "host");
         warn_targets(report);
         warn_negative_network(report);
+        warn_preflushes(report);
         warn_queue_depth(report);
         warn_few(report, P99_RECORDS, 0, "p99 and p99.9 are");
         warn_few(report, P999_RECORDS, P99_RECORDS, "p99.9 is");

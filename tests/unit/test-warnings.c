@@ -215,6 +215,14 @@ static void test_untold(void)
         expect(report, "25 % of the commands");
 }
 
+static void test_preflushes(void)
+{
+        g_autoptr(NpReport) report = clean();
+
+        report->preflushes = 128;
+        expect(report, "128 of the sampled flushes are the first step of a write");
+}
+
 static void test_few(void)
 {
         g_autoptr(NpReport) report = clean();
@@ -246,6 +254,7 @@ int main(int argc, char **argv)
         g_test_add_func("/warnings/negative-network", test_negative_network);
         g_test_add_func("/warnings/queue-depth", test_queue_depth);
         g_test_add_func("/warnings/untold", test_untold);
+        g_test_add_func("/warnings/preflushes", test_preflushes);
         g_test_add_func("/warnings/few", test_few);
         return g_test_run();
 }
