@@ -50,6 +50,14 @@ NpTransfer np_opcode_transfer(guint8 opcode)
         return opcode & 3;
 }
 
+NpTransfer np_opcode_transfer_by_name(const char *name)
+{
+        for (gsize i = 0; i < G_N_ELEMENTS(opcodes); i++)
+                if (g_str_equal(opcodes[i].name, name))
+                        return np_opcode_transfer(opcodes[i].opcode);
+        return NP_TRANSFER_BOTH;
+}
+
 guint32 np_opcode_blocks(guint8 opcode, guint16 nlb)
 {
         const NpOpcodeInfo *info = np_opcode_info(opcode);

@@ -31,6 +31,9 @@ const char *np_opcode_name(guint8 opcode);
 
 NpTransfer np_opcode_transfer(guint8 opcode);
 
+/* By a name as in reports; NP_TRANSFER_BOTH, which is nothing that can be ruled out, when it is not in the table. */
+NpTransfer np_opcode_transfer_by_name(const char *name);
+
 /* Logical blocks of a command, 0 when its operation has no length. */
 guint32 np_opcode_blocks(guint8 opcode, guint16 nlb);
 

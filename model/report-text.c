@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "opcode.h"
 #include "report-text.h"
 
 #define BAR_WIDTH 20
@@ -286,6 +287,13 @@ static void append_component(GString *out, const NpReportComponent *c, const cha
         g_string_append(out, info->information ? ")\n" : "\n");
 }
 
+/* Rows of a write's data below a read would only be wondered at. */
+static gboolean is_of_other_operations(const NpReportComponent *c, const NpReportGroup *group)
+{
+        return np_component_info(c->component)->to_target && !(np_opcode_transfer_by_name(group->op) & NP_TRANSFER_TO_TARGET) &&
+               (c->reason || c->mean_ns == 0);
+}
+
 static void append_group(GString *out, const NpReport *report, const NpReportGroup *group, NpReportTextFlags flags)
 {
         const char *transport = np_report_transport(report, group);
@@ -317,7 +325,8 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                 append_bar(out, s->mean_ns, largest_ns);
                 g_string_append_c(out, '\n');
                 for (guint c = 0; flags & NP_REPORT_TEXT_DETAIL && c < s->components->len; c++)
-                        append_component(out, s->components->pdata[c], transport, report->facts->detail);
+                        if (!is_of_other_operations(s->components->pdata[c], group))
+                                append_component(out, s->components->pdata[c], transport, report->facts->detail);
         }
         g_string_append_printf(out, "largest: %s, %.0f %% of the latency\n", largest_name, whole_percent(largest_share));
 }

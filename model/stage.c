@@ -23,13 +23,15 @@ static const struct {
 #define NONE NP_COMPONENT_NONE
 #define DETAIL .detail = TRUE
 #define ONE_WAY .one_way = TRUE
+#define TO_TARGET .to_target = TRUE
 
 static const NpComponentInfo components[NP_COMPONENT_COUNT] = {
         { NP_COMPONENT_TAG_WAIT,          NP_STAGE_HOST_BLOCK,    NONE, "tag_wait",   "wait for a tag", "H0 H1" },
         { NP_COMPONENT_DISPATCH,          NP_STAGE_HOST_BLOCK,    NONE, "dispatch",   "dispatch",       "H1 H2" },
         { NP_COMPONENT_BLOCK_COMPLETION,  NP_STAGE_HOST_BLOCK,    NONE, "completion", "completion",     "H7 H8" },
         { NP_COMPONENT_SUBMISSION,        NP_STAGE_HOST_DRIVER,   NONE, "submission", "submission",     "H2 H3" },
-        { NP_COMPONENT_R2T,               NP_STAGE_HOST_DRIVER,   NONE, "r2t",        "R2T handling",   "H4 H5", "tcp" },
+        { NP_COMPONENT_R2T,               NP_STAGE_HOST_DRIVER,   NONE, "r2t",        "R2T handling",   "H4 H5", "tcp",
+          TO_TARGET },
         { NP_COMPONENT_INVALIDATION,      NP_STAGE_HOST_DRIVER,   NONE, "invalidation", "invalidation, send completion",
           "H6 HR", "rdma" },
         { NP_COMPONENT_DRIVER_COMPLETION, NP_STAGE_HOST_DRIVER,   NONE, "completion", "completion",     "H6 H7" },
@@ -39,13 +41,14 @@ static const NpComponentInfo components[NP_COMPONENT_COUNT] = {
           "H3 T1 TA", DETAIL, ONE_WAY },
         { NP_COMPONENT_TARGET_RECEIVE,    NP_STAGE_NETWORK,       NP_COMPONENT_REQUEST_WAY, "target_receive",
           "target receive path", "TA T1", DETAIL },
-        { NP_COMPONENT_TRANSFER,          NP_STAGE_NETWORK,       NONE, "transfer",   "write data transfer", "H4 H5 T2 T4" },
+        { NP_COMPONENT_TRANSFER,          NP_STAGE_NETWORK,       NONE, "transfer",   "write data transfer", "H4 H5 T2 T4",
+          TO_TARGET },
         { NP_COMPONENT_TRANSFER_WIRE,     NP_STAGE_NETWORK,       NP_COMPONENT_TRANSFER, "transfer_wire", "NICs and wire",
-          "H4 H5 HA T2 T4 TA", DETAIL },
+          "H4 H5 HA T2 T4 TA", DETAIL, TO_TARGET },
         { NP_COMPONENT_TRANSFER_HOST_RECEIVE, NP_STAGE_NETWORK,   NP_COMPONENT_TRANSFER, "transfer_host_receive",
-          "host receive path", "HA H4", "tcp", DETAIL },
+          "host receive path", "HA H4", "tcp", DETAIL, TO_TARGET },
         { NP_COMPONENT_TRANSFER_TARGET_RECEIVE, NP_STAGE_NETWORK, NP_COMPONENT_TRANSFER, "transfer_target_receive",
-          "target receive path", "TA T4", DETAIL },
+          "target receive path", "TA T4", DETAIL, TO_TARGET },
         { NP_COMPONENT_RESPONSE_WAY,      NP_STAGE_NETWORK,       NONE, "response",   "response",       "T9 H6", ONE_WAY },
         { NP_COMPONENT_RESPONSE_WIRE,     NP_STAGE_NETWORK,       NP_COMPONENT_RESPONSE_WAY, "response_wire", "NICs and wire",
           "T9 HA H6", DETAIL, ONE_WAY },

@@ -87,6 +87,7 @@ typedef struct {
         gboolean detail;                /* told by sessions in detail only */
         gboolean one_way;               /* between two clocks: known but for a margin */
         gboolean information;           /* overlaps others, so it is never added */
+        gboolean to_target;             /* of data that the host sends: 0 of commands without */
 } NpComponentInfo;
 
 const NpComponentInfo *np_component_info(NpComponent component);

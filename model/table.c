@@ -170,6 +170,10 @@ static char *reason_of(const NpTable *table, const NpReportFacts *facts, const N
                 return g_strdup(NP_REPORT_NOT_IN_DETAIL);
         if (hidden)
                 return g_strdup(hidden);
+        if (info->stage == NP_STAGE_STORAGE)
+                return g_strdup_printf("drive not seen at work on %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands%s", without,
+                                       table->records, g_str_equal(group->op, "flush") && without == table->records ?
+                                       ", as without a volatile cache" : "");
         if (info->stage != NP_STAGE_NETWORK)
                 return g_strdup_printf("not told of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " commands", without,
                                        table->records);

@@ -106,7 +106,7 @@ def from_start_to_the_report(service: Service) -> None:
 
     assert not report.get_detail() and target.get_drive_hidden() is None
     drive = components(report, 4)["drive"]
-    assert drive.get_reason() == "recorded only in detail (session start --detail)" and drive.get_mean_ns() == 0
+    assert drive.get_reason() == "recorded by session start --detail only" and drive.get_mean_ns() == 0
 
     view = Ntprof.ReportView.QUEUE
     queues = [report.get_row(view, i) for i in range(report.get_n_rows(view))]

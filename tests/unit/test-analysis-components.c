@@ -126,7 +126,7 @@ static void test_few_untold(void)
         for (gsize i = 0; i < G_N_ELEMENTS(pairs); i++)
                 for (guint j = 0; j < 2; j++)
                         g_assert_cmpstr(find(more, pairs[i][j])->reason, ==, pairs[i][0] == NP_COMPONENT_DRIVE ?
-                                        "not told of 11 of 1000 commands" : "arrival not seen of 11 of 1000 commands");
+                                        "drive not seen at work on 11 of 1000 commands" : "arrival not seen of 11 of 1000 commands");
         g_assert_null(find(more, NP_COMPONENT_REQUEST_WAY)->reason);
         g_assert_null(find(more, NP_COMPONENT_TO_STORAGE)->reason);
         g_assert_cmpfloat(((NpReportStage *) sample_group(more, 0)->stages->pdata[NP_STAGE_STORAGE])->mean_ns, ==, 51400);
@@ -170,7 +170,7 @@ static void test_other_path(void)
         g_ptr_array_add(facts->targets, other);
         ((NpReportPath *) facts->paths->pdata[2])->target = 1;
         report = make(TEST_RDMA_READ, "rdma", facts, COMMANDS);
-        g_assert_cmpstr(find(report, NP_COMPONENT_DRIVE)->reason, ==, "not told of 1000 of 1000 commands");
+        g_assert_cmpstr(find(report, NP_COMPONENT_DRIVE)->reason, ==, "drive not seen at work on 1000 of 1000 commands");
         g_assert_cmpstr(find(report, NP_COMPONENT_HOST_RECEIVE)->reason, ==,
                         "arrival not seen of 1000 of 1000 commands, as on a polled queue");
         g_assert_cmpstr(find(report, NP_COMPONENT_TARGET_RECEIVE)->reason, ==, "arrival not seen of 1000 of 1000 commands");
@@ -249,7 +249,9 @@ static void test_two_transports(void)
 
         text = np_report_to_text(report, NP_REPORT_TEXT_DETAIL);
         g_assert_nonnull(strstr(text, "\nhost driver (nvme)  "));
-        g_assert_nonnull(strstr(text, "\n  write data transfer  "));
+        g_assert_nonnull(strstr(text, "\n  invalidation, send completion  "));
+        g_assert_null(strstr(text, "\n  write data transfer  "));
+        g_assert_null(strstr(text, "\n  R2T handling  "));
 }
 
 int main(int argc, char **argv)

@@ -40,6 +40,9 @@ static void test_transfer(void)
         g_assert_cmpint(np_opcode_transfer(0x02), ==, NP_TRANSFER_TO_HOST);
         g_assert_cmpint(np_opcode_transfer(0x08), ==, NP_TRANSFER_NONE);
         g_assert_cmpint(np_opcode_transfer(0x09), ==, NP_TRANSFER_TO_TARGET);
+        g_assert_cmpint(np_opcode_transfer_by_name("read"), ==, NP_TRANSFER_TO_HOST);
+        g_assert_cmpint(np_opcode_transfer_by_name("write"), ==, NP_TRANSFER_TO_TARGET);
+        g_assert_cmpint(np_opcode_transfer_by_name("opcode 0x90"), ==, NP_TRANSFER_BOTH);
 }
 
 int main(int argc, char **argv)
