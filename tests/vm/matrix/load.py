@@ -21,8 +21,6 @@ _REAL_TIME = ["chrt", "--fifo", "10"]
 
 WARM_UP = Kind("warm-up", "read", 8 * KIB, "randread")
 """Of a size of their own, so that they are in a table of their own."""
-_FLUSHES = 8
-"""Of a crowd's commands, one in so many is how many flushes are issued."""
 _CROWD = Kind("crowd", "read", 16 * KIB, "randread")
 
 
@@ -35,14 +33,14 @@ class Outcome:
 
 # libaio: what a thread submits by a system call of its own is dispatched by it. A synchronous direct write waits in the
 # thread's plug until that sleeps, and is then dispatched by a kernel thread (blkdev_write_iter(), Linux 6.1).
-def _fio(device: str, kind: Kind, load: Load) -> list[str]:
+def _fio(device: str, kind: Kind, think_us: int) -> list[str]:
     return ["fio", "--output-format=json", "--name=load", f"--filename=/dev/{device}", "--ioengine=libaio", "--direct=1",
-            "--thread", f"--numjobs={load.threads}", "--group_reporting", f"--rw={kind.way}", f"--bs={kind.size}",
-            f"--size={SECTION}", "--norandommap", "--randseed=20261130", "--thinktime_blocks=1", f"--thinktime={load.think_us}"]
+            "--thread", f"--rw={kind.way}", f"--bs={kind.size}", f"--size={SECTION}", "--norandommap", "--randseed=20261130",
+            "--thinktime_blocks=1", f"--thinktime={think_us}"]
 
 
 def run(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
-    """Issue the commands; with threads, flushes are issued by one beside so many readers."""
+    """Issue the commands."""
     if load.real_time:
         return _issue(machine, device, kind, load)
     before = _diskstats(machine, device, kind)
@@ -68,12 +66,10 @@ def _issue(machine: Machine, device: str, kind: Kind, load: Load) -> Outcome:
     machine.sh(f"rm -f {GO}")
     priority = _REAL_TIME if load.real_time else []
     if kind is FLUSH:
-        count = load.count if load.threads == 1 else load.count // _FLUSHES
-        with _crowd(machine, device, load):
-            found = machine.run([*priority, "python3", f"{FOLDER}/flush.py", f"/dev/{device}", str(count), str(load.think_us),
-                                 GO], check=True, timeout=300).json()
+        found = machine.run([*priority, "python3", f"{FOLDER}/flush.py", f"/dev/{device}", str(load.count), str(load.think_us),
+                             GO], check=True, timeout=300).json()
         return Outcome(found["ios"], found["lat_ns"])
-    printed = machine.run([*priority, *_fio(device, kind, load), f"--io_size={load.count // load.threads * kind.size}",
+    printed = machine.run([*priority, *_fio(device, kind, load.think_us), f"--io_size={load.count * kind.size}",
                            f"--exec_prerun=touch {GO}", f"--exec_postrun=rm -f {GO}"], check=True, timeout=300).stdout
     # Lines about the two commands can come before.
     job = json.JSONDecoder().raw_decode(printed, printed.index("{"))[0]["jobs"][0][kind.op]
@@ -92,12 +88,13 @@ exit 1
 
 
 @contextlib.contextmanager
-def _crowd(machine: Machine, device: str, load: Load) -> Iterator[None]:
-    readers = load.threads - 1
-    if not readers:
+def readers(machine: Machine, device: str, load: Load) -> Iterator[None]:
+    """The load's readers beside, while the block runs."""
+    if not load.readers:
         yield
         return
-    running = machine.start([*_fio(device, _CROWD, Load(0, readers, load.think_us)), "--time_based", "--runtime=1h"])
+    running = machine.start([*_fio(device, _CROWD, load.think_us), f"--numjobs={load.readers}", "--group_reporting",
+                             "--time_based", "--runtime=1h"])
     try:
         machine.sh(_WAIT_CROWD, device.removesuffix("n1").removeprefix("nvme"))
         yield

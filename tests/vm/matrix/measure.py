@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,8 +109,9 @@ class Bench:
         device, outcomes = self.device(transport, drive), {}
         # On machines that are slow a daemon that is only now started is given up, and the session is of the host's side.
         self.bed.host.sh(_WAKE_PEER, timeout=300)
-        with session(self.bed.host, device, "all", "--detail") as recording:
+        with session(self.bed.host, device, "all", "--detail") as recording, contextlib.ExitStack() as crowd:
             _wait_recording(recording)
+            crowd.enter_context(load.readers(self.bed.host, device, issue))
             for kind in kinds:
                 # The two ways are told apart by the clocks' offset, whose bounds are those of fast commands.
                 if injection in (plan.TO_TARGET, plan.TO_HOST):

@@ -17,7 +17,7 @@ _NAMES = {READ_4K: "read 4 KiB", WRITE_4K: "write 4 KiB, in the capsule", WRITE_
           FLUSH: "flush"}
 
 QUICK, WORK, SLOW, MANY, FEW = "quick", "work", "slow", "many", "few"
-DRIVES = {QUICK: 20_000_000, WORK: 60_000_000, SLOW: 320_000_000, MANY: 800_000_000, FEW: 800_000_000}
+DRIVES = {QUICK: 20_000_000, WORK: 60_000_000, SLOW: 320_000_000, MANY: 400_000_000, FEW: 400_000_000}
 """The drives, and the nanoseconds they take for each command. Of few the host has as few tags as it can. None is fast: a
 machine that slept before takes longer than one that did not, and most of what is injected lets both machines sleep."""
 FEW_TAGS = 16
@@ -26,13 +26,13 @@ FEW_TAGS = 16
 
 @dataclass(frozen=True)
 class Load:
-    """How a kind of command is issued."""
+    """How a kind of command is issued: one at a time."""
 
     count: int
-    threads: int = 1
-    """Each has one command at a time."""
     think_us: int = 0
-    """The pause of a thread between two of its commands."""
+    """The pause between two commands."""
+    readers: int = 0
+    """How many others read meanwhile, in another size, each one command at a time."""
     real_time: bool = True
     """Whether it goes before the burner, which goes before all others. If not, who issues commands waits for the processor
     before and after them, too, so how long they took is asked of the kernel's diskstats."""
@@ -41,8 +41,9 @@ class Load:
 _ONE = Load(12)
 _PAUSING = Load(10, think_us=70_000)
 _PAUSING_BELOW = Load(10, think_us=70_000, real_time=False)
-# The pauses: without one, who just had a tag would take it again, before those who wait for one have been woken.
-_CROWD = Load(96, threads=32, think_us=20_000)
+# The pauses: without one, who just had a tag would take it again, before those who wait for one have been woken. So many
+# readers that the wait is longer than what the drive takes; and they are not measured: what they all do at once they wait for.
+_CROWDED = Load(8, think_us=20_000, readers=47)
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,11 @@ DRIVE = Injection("drive", "a drive of 320 ms, not 20", SLOW, QUICK, _ONE)
 TO_TARGET = Injection("to target", "150 ms on what leaves the host", QUICK, QUICK, _ONE)
 TO_HOST = Injection("to host", "150 ms on what leaves the target", QUICK, QUICK, _ONE)
 TARGET_CPU = Injection("target CPU", "the target's CPU taken in bursts of 300 ms", WORK, WORK, _PAUSING)
-HOST_CPU = Injection("host CPU", "the host's CPU taken (TCP: in bursts of 300 ms; RDMA: 250 ms where a command is submitted)",
+HOST_CPU = Injection("host CPU", "the host's CPU taken (TCP: in bursts of 300 ms; RDMA: 400 ms where a command is submitted)",
                      WORK, WORK, _PAUSING_BELOW)
-FEW_TAGS_ = Injection("few tags", "15 tags for 32 threads, not 127", FEW, MANY, _CROWD)
+FEW_TAGS_ = Injection("few tags", "15 tags for 48 readers, not 127", FEW, MANY, _CROWDED)
 RECEIVE = Injection("slow receive", "the host's receiving held up (TCP: its threads, by bursts of 300 ms; RDMA: its interrupt, "
-                    "for 250 ms)", WORK, WORK, _PAUSING)
+                    "for 400 ms)", WORK, WORK, _PAUSING)
 INJECTIONS = (DRIVE, TO_TARGET, TO_HOST, TARGET_CPU, HOST_CPU, FEW_TAGS_, RECEIVE)
 
 # A fetched write crosses each way twice: the command and the data, what asks for them (R2T, RDMA READ request) and the

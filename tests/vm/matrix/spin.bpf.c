@@ -10,7 +10,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#define SPIN_NS 250000000ULL
+#define SPIN_NS 400000000ULL
 #define QUIET_NS 40000000ULL
 /* More looks at the clock than fit. */
 #define LOOKS (1 << 23)
