@@ -113,8 +113,8 @@ class Bench:
             _wait_recording(recording)
             crowd.enter_context(load.readers(self.bed.host, device, issue))
             for kind in kinds:
-                # The two ways are told apart by the clocks' offset, whose bounds are those of fast commands. So is what waits at
-                # a completion queue that was being polled for another: its arrival is no event, but not before it was sent.
+                # The two ways are told apart by the clocks' offset, whose bounds are those of fast commands. It also bounds
+                # what waits at a completion queue that is to be polled for another: no event tells when that came.
                 if injection in (plan.TO_TARGET, plan.TO_HOST, plan.TARGET_CPU, plan.RECEIVE):
                     load.run(self.bed.host, device, load.WARM_UP, _WARM_UP)
                 with inject.inject(self.bed, injection, transport):
