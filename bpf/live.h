@@ -40,14 +40,19 @@ volatile __s64 under_way;
 /* Sampled commands whose bytes are not all sent yet: 0 lets the send hooks leave at once. */
 static __s64 unsent;
 
-/* Spreads a pointer over 2^bits slots. The verifier refuses arithmetic on a typed pointer, except to copy its low half,
- * which makes a number of it. */
-static __always_inline __u32 pointer_slot(__u64 pointer, __u32 bits)
+/* The verifier refuses arithmetic on a typed pointer, except to copy its low half, which makes a number of it. */
+static __always_inline __u32 pointer_low(__u64 pointer)
 {
         __u32 low;
 
         asm volatile("%[low] = %[pointer]" : [low] "=w"(low) : [pointer] "w"((__u32)pointer));
-        return (low >> 4) * 0x9e3779b1U >> (32 - bits);
+        return low;
+}
+
+/* Spreads a pointer over 2^bits slots. */
+static __always_inline __u32 pointer_slot(__u64 pointer, __u32 bits)
+{
+        return (pointer_low(pointer) >> 4) * 0x9e3779b1U >> (32 - bits);
 }
 
 static __always_inline __u32 *filter_slot(__u64 pointer)

@@ -24,7 +24,8 @@ static __u32 awaited[1 << AWAITED_BITS];
 
 static __always_inline __u32 *awaited_slot(const struct response_key *key)
 {
-        __u32 low = (__u32)key->queue ^ (__u32)key->cid << 4;
+        /* Newer verifiers (7.3) know that the queue is a pointer also when it comes from the stack. */
+        __u32 low = pointer_low(key->queue) ^ (__u32)key->cid << 4;
 
         return &awaited[(low >> 4) * 0x9e3779b1U >> (32 - AWAITED_BITS)];
 }

@@ -53,7 +53,8 @@ static int keep_warnings(enum libbpf_print_level level, const char *format, va_l
         return 0;
 }
 
-/* The verifier's verdict is the last line of its log before the statistics; else libbpf's first line says most. */
+/* The verifier's verdict is the last line of its log before the statistics, or before its explanations (since 7.3); else libbpf's
+ * first line says most. */
 static void summarize(char *ret, size_t size)
 {
         _cleanup_free_ char *text = TAKE_PTR(printed);
@@ -65,7 +66,8 @@ static void summarize(char *ret, size_t size)
         for (line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
                 if (!first)
                         first = line;
-                if (strncmp(line, "processed ", 10) == 0 || strstr(line, "-- END PROG LOAD LOG --"))
+                if (strncmp(line, "processed ", 10) == 0 || strncmp(line, "Verification failed: ", 21) == 0 ||
+                    strstr(line, "-- END PROG LOAD LOG --"))
                         break;
                 verdict = line;
         }
