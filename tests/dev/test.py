@@ -17,7 +17,6 @@ _ROOT = Path(__file__).resolve().parents[2]
 _SUITES = ("unit", "bus", "peer")
 _OTHERS = ("fuzz", "vm")                # not meson's
 _FUZZ_SECONDS = 20
-_KERNELS = ("6.1", "6.12")
 
 
 def _say(text: str) -> None:
@@ -51,18 +50,15 @@ def _fuzz() -> Count:
     return count if child.returncode == 0 or count.failed else count + Count(failed=1)
 
 
-def _vm(build: Path, kernels: list[str], further: list[str]) -> Count:
+def _vm(build: Path, further: list[str]) -> Count:
     """Run the tests in the bed; they end with a summary line of their own."""
     program = _ROOT / "tests/vm/run.py"
-    _say(f"tests in the bed, kernels {', '.join(kernels)}")
+    _say(" ".join(["tests in the bed", *further]))
     if not program.exists():
         print("this tree has none (no tests/vm/run.py)")
         return Count()
     summary = None
-    argv = [sys.executable, "-u", str(program), "--build", str(build)]
-    for kernel in kernels:
-        argv += ["--kernel", kernel]
-    argv += further
+    argv = [sys.executable, "-u", str(program), "--build", str(build), *further]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, errors="replace") as child:
         assert child.stdout
         for line in child.stdout:
@@ -79,7 +75,7 @@ def _suites(build: Path) -> set[str]:
     return {suite.rpartition(":")[2] for test in json.loads(out.stdout) for suite in test["suite"]}
 
 
-def _run(parts: list[str], kernels: list[str], further: list[str], build: Path) -> dict[str, Count]:
+def _run(parts: list[str], further: list[str], build: Path) -> dict[str, Count]:
     purposes = ["test"] + (["bed"] if not parts or "vm" in parts else [])
     subprocess.run([_ROOT / "tests/dev/packages.sh", *purposes], check=True)
     _say("build")
@@ -97,18 +93,20 @@ def _run(parts: list[str], kernels: list[str], further: list[str], build: Path) 
     if not parts or "fuzz" in parts:
         counts["fuzz"] = _fuzz()
     if not parts or "vm" in parts:
-        counts["vm"] = _vm(build, kernels, further)
+        counts["vm"] = _vm(build, further)
     return counts
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev test")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(_SUITES)}, fuzz or vm; default: all")
-    parser.add_argument("--kernel", action="append", dest="kernels", help="for vm; default: 6.1 and 6.12")
+    parser.add_argument("--kernel", action="append", help="for vm: a kernel's name or release, or all; default: two of them")
+    parser.add_argument("--turn", nargs="?", const="", metavar="N", help="for vm: one of the other kernels, in turn")
     parser.add_argument("--machines", action="append", help="for vm: only cases for beds of so many; default: 1, 2 and 3")
     parser.add_argument("--case", action="append", help="for vm: only cases whose file has this in its name")
     parser.add_argument("--every", action="store_true", help="for vm: every case for two machines in both beds")
     parser.add_argument("--matrix", action="store_true", help="for vm: the whole matrix of ground truth, and nothing else")
+    parser.add_argument("--stress", action="store_true", help="for vm: what takes long, and nothing else")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in (*_SUITES, *_OTHERS):
@@ -116,9 +114,11 @@ def main() -> int:
     os.chdir(_ROOT)
     start = time.monotonic()
     build = Path(os.environ.get("NTPROF_BUILD", "build"))
-    further = [word for option, values in (("--machines", arguments.machines), ("--case", arguments.case)) for value in values or ()
-               for word in (option, value)] + [f"--{word}" for word in ("every", "matrix") if vars(arguments)[word]]
-    counts = _run(arguments.parts, arguments.kernels or list(_KERNELS), further, build)
+    further = [word for option in ("kernel", "machines", "case") for value in vars(arguments)[option] or ()
+               for word in (f"--{option}", value)] + [f"--{word}" for word in ("every", "matrix", "stress") if vars(arguments)[word]]
+    if arguments.turn is not None:
+        further += ["--turn", *filter(None, [arguments.turn])]
+    counts = _run(arguments.parts, further, build)
     total = sum(counts.values(), Count())
     _say(f"after {(time.monotonic() - start) / 60:.1f} min")
     for name, count in counts.items():

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tests in the bed: the installed service and ntprofctl on real kernels, as TAP, ending with a line of counts.
 
-    run.py [--build DIR] [--kernel 6.1 ...] [--machines N ...] [--case NAME ...] [--every] [--bed NAME]
-    run.py [--build DIR] [--kernel 6.1 6.12] [--case NAME ...] [--bed NAME] --matrix
+    run.py [--build DIR] [--kernel NAME ... | --turn [N]] [--machines N ...] [--case NAME ...] [--every] [--bed NAME]
+    run.py [--build DIR] [--kernel NAME ...] [--case NAME ...] [--bed NAME] --matrix | --stress
 
 With one machine each kernel boots one bed (virtual time) that all its cases use; as many beds side by side as there are
 CPUs. With two or three, beds come one after the other, each with another kernel on the target than on the host.
+NAME is a name of bed/kernels.py, an exact release, or "all". By default two kernels are tested; --turn takes one of the others
+instead of the second: the Nth, or by the number of commits, so that a commit always has the same, and the next one another.
+With --stress nothing but what takes long (cases_stress/), in real time.
 With --matrix nothing but all of the matrix of ground truth (matrix/), and then its table is written into docs/ground-truth.md;
 --case takes some of its cells, and writes nothing.
 """
@@ -16,14 +19,17 @@ import argparse
 import contextlib
 import importlib
 import os
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import cases
+import cases_stress
 import cases_three
 import cases_two
 from bed import Bed, BedError
@@ -33,7 +39,11 @@ from support import lab, lab_two
 from support.checks import Results, Scope
 from support.ending import end_on_sigterm
 
-_KERNELS = ("6.1", "6.12")
+_DEFAULT = ("6.1", "6.12")
+"""The oldest and the newest of those that all must work on."""
+_IN_TURN = ("7.2", "newest")
+# 5.10 is to be one of them: its modules have no BTF, so no session is recorded there as yet.
+_ALL = (*_DEFAULT, *_IN_TURN)
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,7 @@ class Suite:
     """The case that the others build on."""
     each_way: tuple[str, ...] | None = None
     """Cases for every bed, where the others are shared out among them; None: all are for every bed."""
+    virtual_time: bool = False
 
     def names(self, wanted: Sequence[str]) -> list[str]:
         """Of the cases to run; wanted: pieces of names, none for all."""
@@ -70,10 +81,11 @@ class Suite:
 
 
 _SUITES = (
-    Suite(1, cases, lab.Lab.prepare),
+    Suite(1, cases, lab.Lab.prepare, virtual_time=True),
     Suite(2, cases_two, lab_two.Lab.prepare, cases_two.ORDER[0], cases_two.EACH_WAY),
     Suite(3, cases_three, lab_two.Lab.prepare_paired),
 )
+_STRESS = Suite(1, cases_stress, lab.Lab.prepare)
 
 
 def _run_cases(bed: Bed, scope: Scope, suite: Suite, names: list[str]) -> None:
@@ -114,7 +126,7 @@ def _run_bed(kernel: str, target_kernel: str | None, build: str, suite: Suite, n
     scope.say("booting")
     try:
         with Bed.up(kernel, name=_bed_name(suite.machines, kernel), machines=suite.machines, target_kernel=target_kernel,
-                    icount=suite.machines == 1, build=build) as bed:
+                    icount=suite.virtual_time, build=build) as bed:
             scope.say(f"{' and '.join(bed.facts.releases.values())} up after {time.monotonic() - since:.0f} s")
             _run_cases(bed, scope, suite, names)
     except Exception:  # pylint: disable=broad-except
@@ -152,26 +164,42 @@ def _run_suite(suite: Suite, names: list[str], every: bool, kernels: list[str], 
         os._exit(130)
 
 
+def _kernels(wanted: Sequence[str] | None, turn: int | None) -> list[str]:
+    """The kernels to test; turn: which of those in turn is to stand in for the second, below 0: as the commit has it."""
+    if turn is not None:
+        if turn < 0:
+            turn = int(subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=Path(__file__).parent, check=True,
+                                      stdout=subprocess.PIPE, text=True).stdout)
+        return [_DEFAULT[0], _IN_TURN[turn % len(_IN_TURN)]]
+    return list(dict.fromkeys(kernel for name in wanted or _DEFAULT for kernel in (_ALL if name == "all" else [name])))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("NTPROF_BUILD", "build"), help="the build to install")
-    parser.add_argument("--kernel", action="append", dest="kernels", help="default: 6.1 and 6.12")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--kernel", action="append", dest="kernels",
+                       help=f"{', '.join(_ALL)}, a release, or all; default: {' and '.join(_DEFAULT)}")
+    which.add_argument("--turn", type=int, nargs="?", const=-1, metavar="N",
+                       help=f"{_DEFAULT[0]}, and in turn one of {', '.join(_IN_TURN)}")
     parser.add_argument("--machines", action="append", type=int, choices=[suite.machines for suite in _SUITES],
                         help="only cases for beds of so many machines; default: all")
     parser.add_argument("--case", action="append", default=[], help="only cases whose file has this in its name")
     parser.add_argument("--every", action="store_true", help="with several beds of two machines: every case in each of them")
     parser.add_argument("--matrix", action="store_true", help="the whole matrix of ground truth, and its table for docs/")
+    parser.add_argument("--stress", action="store_true", help="only what takes long: half an hour a kernel, in real time")
     parser.add_argument("--bed", help="use this bed, which is up, instead of booting any")
     arguments = parser.parse_args()
-    kernels = list(dict.fromkeys(arguments.kernels or _KERNELS))
+    kernels = _kernels(arguments.kernels, arguments.turn)
     if arguments.matrix:
         return _run_matrix(arguments.bed, kernels, arguments.build, arguments.case)
     bed = Bed.find(arguments.bed) if arguments.bed else None
-    machines = [bed.facts.wish.machines] if bed else arguments.machines or [suite.machines for suite in _SUITES]
-    chosen = [(suite, suite.names(arguments.case)) for suite in _SUITES if suite.machines in machines]
+    suites = (_STRESS,) if arguments.stress else _SUITES
+    machines = [bed.facts.wish.machines] if bed else arguments.machines or [suite.machines for suite in suites]
+    chosen = [(suite, suite.names(arguments.case)) for suite in suites if suite.machines in machines]
     if not any(names for _, names in chosen):
         parser.error(f"no case is called so; there are: "
-                     f"{', '.join(name for suite, _ in chosen for name in suite.package.ORDER)}")
+                     f"{', '.join(name for suite in suites for name in suite.package.ORDER)}")
 
     results = Results()
     end_on_sigterm()

@@ -115,6 +115,19 @@ def start_endless(machine: Machine, namespace: str, kind: Kind = READ_4K, iops: 
                                                "--runtime=1h"])
 
 
+def start_mixed(machine: Machine, namespace: str, depth: int, seconds: int) -> Running:
+    """4 KiB reads and writes for so long, as fast as they go."""
+    return machine.start(_common(namespace) + ["--name=mixed", "--rw=randrw", "--bs=4k", f"--iodepth={depth}", "--time_based",
+                                               f"--runtime={seconds}"])
+
+
+def mixed_outcome(running: Running, timeout: float) -> Outcome:
+    """Of both directions together; the mean latency is the reads'."""
+    job = running.wait(timeout).check().json()["jobs"][0]
+    read, write = _outcome(job, "read"), _outcome(job, "write")
+    return Outcome(read.ios + write.ios, read.lat_ns, read.iops + write.iops, max(read.seconds, write.seconds))
+
+
 def fill(machine: Machine, namespace: str) -> None:
     """Write the region once, so that no later command makes the drive allocate memory."""
     everything = Kind("fill", "write", MIB, "write")
