@@ -55,12 +55,13 @@ static void add_sides(JsonBuilder *b, const HookPlan *plan)
 int inspection_make(JsonNode **ret)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
-        const HookScope everything = { HOOK_SIDE_HOST | HOOK_SIDE_TARGET, TRANSPORTS_ALL, .detail = true };
+        const HookScope everything = { HOOK_SIDE_HOST | HOOK_SIDE_TARGET, TRANSPORTS_ALL, .detail = true,
+                                       kernel_capabilities_had(&kernel_roots_default) };
         KernelInventory *inventory;
         HookPlan *plan;
         int r;
 
-        r = kernel_inventory_read(&inventory);
+        r = kernel_inventory_read(&kernel_roots_default, &inventory);
         if (r < 0)
                 return r;
         r = hook_plan_make(inventory, &everything, &plan);

@@ -6,16 +6,28 @@
 #ifndef NTPROF_TARGET_TCP_H
 #define NTPROF_TARGET_TCP_H
 
-/* T2 of a write in the capsule: its buffers are mapped, the rest of the capsule is still to be read. Called for writes only,
- * and again for each H2C PDU of one that is fetched. */
-SEC("fentry/nvmet_tcp_build_pdu_iovec")
-int BPF_PROG(nvmet_tcp_build_pdu_iovec, struct nvmet_tcp_cmd *cmd)
+/* T2 of a write in the capsule: its buffers are mapped, the rest of the capsule is still to be read. */
+static __always_inline int buffers_mapped(struct nvmet_tcp_cmd *cmd)
 {
         struct target_command *command = command_get(req_of(cmd));
 
         if (command && (command->record.header.flags & NP_F_IN_CAPSULE) && !command->record.t[NP_T2])
                 command->record.t[NP_T2] = bpf_ktime_get_ns();
         return 0;
+}
+
+/* Called for writes only, and again for each H2C PDU of one that is fetched. */
+SEC("fentry/nvmet_tcp_build_pdu_iovec")
+int BPF_PROG(nvmet_tcp_build_pdu_iovec, struct nvmet_tcp_cmd *cmd)
+{
+        return buffers_mapped(cmd);
+}
+
+/* What 5.10 and 5.15 call it. */
+SEC("fentry/nvmet_tcp_map_pdu_iovec")
+int BPF_PROG(nvmet_tcp_map_pdu_iovec, struct nvmet_tcp_cmd *cmd)
+{
+        return buffers_mapped(cmd);
 }
 
 /* T8; for a write whose data must be asked for the first call queues the R2T. */

@@ -17,11 +17,11 @@ static int live_resolve(Backend *b, const char *name, NamespaceInfo **ret, Error
 /* The kernel's modules come and go, so it is read anew for each session. */
 static int make_plan(HookSides sides, const CaptureConfig *config, HookPlan **ret, Error *error)
 {
-        const HookScope scope = { sides, config->transports, config->detail };
+        const HookScope scope = { sides, config->transports, config->detail, kernel_capabilities_had(&kernel_roots_default) };
         KernelInventory *inventory;
         int r;
 
-        r = kernel_inventory_read(&inventory);
+        r = kernel_inventory_read(&kernel_roots_default, &inventory);
         if (r < 0)
                 return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "This kernel's types and symbols cannot be read: %s",
                                  g_strerror(-r));

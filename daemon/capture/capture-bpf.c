@@ -399,7 +399,7 @@ static int copy_hooks(CaptureBpf *b, const HookPlan *plan)
                 if (asprintf(&boundary, "%s%s%s%s", choice->row->boundary, choice->row->covers ? " (" : "",
                              choice->row->covers ?: "", choice->row->covers ? ")" : "") < 0)
                         return -ENOMEM;
-                mechanism = strdup(choice->chosen ? choice->chosen->mechanism : "merged");
+                mechanism = strdup(choice->chosen ? choice->mechanism : "merged");
                 symbol = strdup(choice->chosen ? choice->chosen->symbol : choice->merged);
                 *hook = (CaptureHook) { boundary, mechanism, symbol, choice->row->side == HOOK_SIDE_TARGET };
                 b->n_hooks++;

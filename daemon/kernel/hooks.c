@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hooks.h"
 
+#include <string.h>
+
 #define TP(mod, name, ...) .kind = HOOK_TRACEPOINT, .mechanism = "tp_btf", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
 #define ENTRY(mod, name, ...) .kind = HOOK_FUNCTION, .mechanism = "fentry", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
 #define EXIT(mod, name, ...) .kind = HOOK_FUNCTION, .mechanism = "fexit", .module = mod, .symbol = name, .programs = { __VA_ARGS__ }
@@ -55,17 +57,18 @@
         { "ib_core", "ib_wc", "status" }
 
 const HookRow hook_rows[] = {
+        /* Before 5.11 the tracepoint has the queue first; before 5.12 a bio has the disk itself. */
         { "H0", HOOK_SIDE_HOST, NULL, NULL, false, "H1", {
-                { TP("vmlinux", "block_bio_queue", "block_bio_queue"),
-                  .fields = { { "vmlinux", "bio", "bi_bdev" }, { "vmlinux", "block_device", "bd_disk" } } },
+                { TP("vmlinux", "block_bio_queue", "block_bio_queue"), .arguments = { 1, 2 },
+                  .fields = { { "vmlinux", "bio", "bi_bdev", "bio", "bi_disk" }, { "vmlinux", "block_device", "bd_disk" } } },
         } },
         { "H1", HOOK_SIDE_HOST, NULL, NULL, false, "H2", {
                 { .kind = HOOK_FIELD, .mechanism = "field", .module = "vmlinux", .symbol = "request.start_time_ns",
                   .fields = { { "vmlinux", "request", "start_time_ns" } } },
         } },
         { "H2", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
-                { TP("nvme_core", "nvme_setup_cmd", "nvme_setup_cmd"),
-                  .fields = { { "vmlinux", "request_queue", "disk" }, { "nvme_core", "nvme_request", "ctrl" },
+                { TP("nvme_core", "nvme_setup_cmd", "nvme_setup_cmd"), .arguments = { 2 },
+                  .fields = { { "vmlinux", "request_queue", "disk", "request", "rq_disk" }, { "nvme_core", "nvme_request", "ctrl" },
                               { "nvme_core", "nvme_ctrl", "cntlid" } } },
         } },
         { "H3", HOOK_SIDE_HOST, "tcp", NULL, true, NULL, {
@@ -111,11 +114,11 @@ const HookRow hook_rows[] = {
                 { ENTRY("vmlinux", "blk_mq_complete_request_remote", "blk_mq_complete_request_remote") },
         } },
         { "H7", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
-                { TP("nvme_core", "nvme_complete_rq", "nvme_complete_rq"),
+                { TP("nvme_core", "nvme_complete_rq", "nvme_complete_rq"), .arguments = { 1 },
                   .fields = { { "nvme_core", "nvme_request", "flags" } } },
         } },
         { "H8", HOOK_SIDE_HOST, NULL, NULL, true, NULL, {
-                { TP("vmlinux", "block_rq_complete", "host_block_rq_complete") },
+                { TP("vmlinux", "block_rq_complete", "host_block_rq_complete"), .arguments = { 3 } },
         } },
 
         { "TA", HOOK_SIDE_TARGET, "tcp", NULL, false, "NICs and wire", {
@@ -128,7 +131,7 @@ const HookRow hook_rows[] = {
                   .functions = { "ib_cq_poll_work" }, .fields = { { "ib_core", "ib_cq", "work" } } },
         }, .detail = true },
         { "T1", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
-                { TP("nvmet", "nvmet_req_init", "nvmet_req_init"),
+                { TP("nvmet", "nvmet_req_init", "nvmet_req_init"), .arguments = { 2 },
                   .fields = { { "nvmet", "nvmet_ctrl", "hostnqn" }, { "nvmet", "nvmet_ctrl", "cntlid" },
                               { "nvmet", "nvmet_subsys", "subsysnqn" }, { "nvmet", "nvmet_sq", "qid" },
                               { "nvmet", "nvmet_fabrics_ops", "type" } } },
@@ -140,6 +143,7 @@ const HookRow hook_rows[] = {
         } },
         { "T2", HOOK_SIDE_TARGET, "tcp", "writes in the capsule", true, NULL, {
                 { ENTRY("nvmet_tcp", "nvmet_tcp_build_pdu_iovec", "nvmet_tcp_build_pdu_iovec") },
+                { ENTRY("nvmet_tcp", "nvmet_tcp_map_pdu_iovec", "nvmet_tcp_map_pdu_iovec") },
         } },
         { "T2", HOOK_SIDE_TARGET, "rdma", "writes fetched by RDMA READ", true, NULL, {
                 { ENTRY("nvmet_rdma", "nvmet_rdma_execute_command", "nvmet_rdma_execute_command"),
@@ -183,10 +187,10 @@ const HookRow hook_rows[] = {
                 { ENTRY("nvmet", "nvmet_passthru_execute_cmd", "nvmet_passthru_execute_cmd") },
         }, .optional = true },
         { "T5", HOOK_SIDE_TARGET, NULL, NULL, false, "T4", {
-                { TP("vmlinux", "block_rq_issue", "block_rq_issue") },
+                { TP("vmlinux", "block_rq_issue", "block_rq_issue"), .arguments = { 1 } },
         }, .detail = true },
         { "T6", HOOK_SIDE_TARGET, NULL, NULL, false, "T7", {
-                { TP("vmlinux", "block_rq_complete", "target_block_rq_complete") },
+                { TP("vmlinux", "block_rq_complete", "target_block_rq_complete"), .arguments = { 3 } },
         }, .detail = true },
         { "T7", HOOK_SIDE_TARGET, NULL, NULL, true, NULL, {
                 { ENTRY("nvmet", "nvmet_bio_done", "nvmet_bio_done") },
@@ -229,3 +233,20 @@ const HookRow hook_rows[] = {
 };
 
 const unsigned n_hook_rows = sizeof(hook_rows) / sizeof(hook_rows[0]);
+
+const char *hook_mechanism(const HookCandidate *candidate, HookFamily family)
+{
+        static const struct {
+                const char *typed, *probes;
+        } mechanisms[] = {
+                { "tp_btf",             "raw_tp" },
+                { "fentry",             "kprobe" },
+                { "fexit",              "kretprobe" },
+                { "fentry+fexit",       "kprobe+kretprobe" },
+        };
+
+        for (unsigned i = 0; family == HOOK_FAMILY_PROBES && i < sizeof(mechanisms) / sizeof(mechanisms[0]); i++)
+                if (strcmp(candidate->mechanism, mechanisms[i].typed) == 0)
+                        return mechanisms[i].probes;
+        return candidate->mechanism;
+}

@@ -14,23 +14,28 @@
 #define HOOK_FUNCTIONS_MAX 4
 #define HOOK_FIELDS_MAX 6
 
+#define HOOK_ARGUMENTS_MAX 2
+
 typedef enum HookKind {
-        HOOK_TRACEPOINT,        /* needs the tracepoint's prototype in BTF */
-        HOOK_FUNCTION,          /* needs the function in BTF: inlined functions have none */
+        HOOK_TRACEPOINT,        /* typed: needs its prototype in BTF; by probes: its symbol */
+        HOOK_FUNCTION,          /* typed: needs it in BTF; by probes: its symbol. Inlined functions have neither */
         HOOK_FIELD,             /* read from a structure by another boundary's program */
 } HookKind;
 
+/* In one structure or, on other kernels, in another one of the same module. */
 typedef struct HookField {
         const char *module, *structure, *field;
+        const char *or_structure, *or_field;
 } HookField;
 
 typedef struct HookCandidate {
         HookKind kind;
-        const char *mechanism;                          /* as shown to people: "fentry+fexit" */
+        const char *mechanism;                          /* of the typed family, as shown to people: "fentry+fexit" */
         const char *module, *symbol;                    /* of a HOOK_FIELD: "request.start_time_ns" */
         const char *programs[HOOK_PROGRAMS_MAX];        /* in the skeleton of the row's side */
         const char *functions[HOOK_FUNCTIONS_MAX];      /* of module, when the programs hook more than symbol */
         HookField fields[HOOK_FIELDS_MAX];              /* that the programs read */
+        int arguments[HOOK_ARGUMENTS_MAX];              /* of a tracepoint, as its programs take it; the others: by probes only */
 } HookCandidate;
 
 typedef struct HookRow {
@@ -44,6 +49,9 @@ typedef struct HookRow {
         bool detail;                                    /* only for a session in detail */
         bool optional;                                  /* what it covers is there only with the function: no row without it */
 } HookRow;
+
+/* "raw_tp" for a "tp_btf" by probes, and so on. */
+const char *hook_mechanism(const HookCandidate *candidate, HookFamily family);
 
 extern const HookRow hook_rows[];
 extern const unsigned n_hook_rows;

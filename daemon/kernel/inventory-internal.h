@@ -7,18 +7,52 @@ typedef struct KernelModule {
         char *name;
         bool loaded;
         bool btf;
+        ModuleOrigin origin;
+        char *version, *srcversion;     /* as in /sys/module; NULL: it has none */
+        char *types;                    /* what fields are from: "kernel", "file", "layout"; NULL: not known */
+        char *types_from;               /* where that is: "/sys/kernel/btf/nvme_tcp" */
         GHashTable *functions;          /* set of char* */
         GHashTable *tracepoints;        /* set of char* */
+        GHashTable *arguments;          /* char* to number: of those in tracepoints whose prototype is known */
         GHashTable *fields;             /* set of "structure.field" */
+        GHashTable *symbols;            /* set of char* */
 } KernelModule;
 
 struct KernelInventory {
         char *release;
+        char *label;
+        char *symbols_unreadable;       /* why there are no symbols; NULL: there are */
+        KernelSettings settings;
+        GHashTable *blacklist;          /* set of char*: functions that kprobes cannot be put on */
         GPtrArray *modules;             /* of KernelModule; the first is vmlinux */
 };
+
+/* Each tracepoint X has a symbol __tracepoint_X, which is data (CONFIG_KALLSYMS_ALL), and since 5.10 a function
+ * __traceiter_X. */
+#define TRACEPOINT_SYMBOL_PREFIXES "__tracepoint_", "__traceiter_"
 
 /* The modules an inventory is about, vmlinux first; NULL ends it. */
 extern const char *const kernel_module_names[];
 
+/* What is looked for where there is much else: what the hook table names. Sets of char*. */
+typedef struct Wanted {
+        GHashTable *functions, *tracepoints, *structures;
+} Wanted;
+
 KernelInventory *kernel_inventory_new(const char *release);
 KernelModule *kernel_inventory_add(KernelInventory *inventory, const char *name);
+KernelModule *kernel_inventory_find(const KernelInventory *inventory, const char *name);
+
+const char *module_origin_name(ModuleOrigin origin);
+
+/* Parts of kernel_inventory_read(). */
+void wanted_init(Wanted *wanted);
+void wanted_done(Wanted *wanted);
+/* Functions and symbols that are NVMe's own are all of interest. */
+static inline bool is_nvme(const char *name)
+{
+        return g_str_has_prefix(name, "nvme");
+}
+void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted);
+void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted);
+void kernel_inventory_read_origin(KernelModule *module, const KernelRoots *roots);

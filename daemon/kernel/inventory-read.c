@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reads the running kernel: BTF under /sys/kernel/btf, loaded modules under /sys/module. No privilege is needed.
- */
+/* Reads the running kernel. No privilege is needed, but for the list of functions that kprobes cannot be put on. */
 #include "inventory-internal.h"
 
 #include <bpf/btf.h>
@@ -14,31 +12,36 @@
 
 #define TRACEPOINT_PREFIX "btf_trace_"
 
-typedef struct Wanted {
-        GHashTable *functions, *structures;     /* of what is not NVMe's: only what the hook table names, vmlinux has 50,000 */
-} Wanted;
+const KernelRoots kernel_roots_default = { .sys = "/sys", .proc = "/proc" };
 
-static void wanted_init(Wanted *wanted)
+void wanted_init(Wanted *wanted)
 {
         wanted->functions = g_hash_table_new(g_str_hash, g_str_equal);
+        wanted->tracepoints = g_hash_table_new(g_str_hash, g_str_equal);
         wanted->structures = g_hash_table_new(g_str_hash, g_str_equal);
 
         for (unsigned i = 0; i < n_hook_rows; i++)
-                for (unsigned j = 0; j < HOOK_CANDIDATES_MAX; j++) {
+                for (unsigned j = 0; j < HOOK_CANDIDATES_MAX && hook_rows[i].candidates[j].symbol; j++) {
                         const HookCandidate *candidate = &hook_rows[i].candidates[j];
 
-                        if (candidate->symbol)
+                        if (candidate->kind == HOOK_TRACEPOINT)
+                                g_hash_table_add(wanted->tracepoints, (gpointer) candidate->symbol);
+                        if (candidate->kind == HOOK_FUNCTION)
                                 g_hash_table_add(wanted->functions, (gpointer) candidate->symbol);
                         for (unsigned k = 0; k < HOOK_FUNCTIONS_MAX && candidate->functions[k]; k++)
                                 g_hash_table_add(wanted->functions, (gpointer) candidate->functions[k]);
-                        for (unsigned k = 0; k < HOOK_FIELDS_MAX && candidate->fields[k].field; k++)
+                        for (unsigned k = 0; k < HOOK_FIELDS_MAX && candidate->fields[k].field; k++) {
                                 g_hash_table_add(wanted->structures, (gpointer) candidate->fields[k].structure);
+                                if (candidate->fields[k].or_structure)
+                                        g_hash_table_add(wanted->structures, (gpointer) candidate->fields[k].or_structure);
+                        }
                 }
 }
 
-static void wanted_done(Wanted *wanted)
+void wanted_done(Wanted *wanted)
 {
         g_hash_table_unref(wanted->functions);
+        g_hash_table_unref(wanted->tracepoints);
         g_hash_table_unref(wanted->structures);
 }
 
@@ -63,10 +66,22 @@ static void add_fields(KernelModule *module, const struct btf *btf, const struct
         }
 }
 
+/* typedef void (*btf_trace_X)(void *, arguments): the first is the probe's own. */
+static void add_tracepoint(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *name)
+{
+        const struct btf_type *pointer = btf__type_by_id(btf, type->type),
+                              *prototype = pointer && btf_is_ptr(pointer) ? btf__type_by_id(btf, pointer->type) : NULL;
+
+        g_hash_table_add(module->tracepoints, g_strdup(name));
+        if (prototype && btf_is_func_proto(prototype) && btf_vlen(prototype) > 0)
+                g_hash_table_insert(module->arguments, g_strdup(name), GINT_TO_POINTER((int) btf_vlen(prototype) - 1));
+}
+
 /* Types first..end of btf; those below first belong to the BTF it is split from. */
 static void add_types(KernelModule *module, const struct btf *btf, unsigned first, const Wanted *wanted)
 {
         unsigned end = btf__type_cnt(btf);
+        bool all = is_nvme(module->name);
 
         for (unsigned id = first; id < end; id++) {
                 const struct btf_type *type = btf__type_by_id(btf, id);
@@ -75,56 +90,88 @@ static void add_types(KernelModule *module, const struct btf *btf, unsigned firs
                 if (!name || !*name)
                         continue;
                 if (btf_is_func(type)) {
-                        if (!wanted || g_hash_table_contains(wanted->functions, name))
+                        if (all || g_hash_table_contains(wanted->functions, name))
                                 g_hash_table_add(module->functions, g_strdup(name));
                 } else if (btf_is_typedef(type) && g_str_has_prefix(name, TRACEPOINT_PREFIX)) {
                         name += strlen(TRACEPOINT_PREFIX);
-                        if (!wanted || g_hash_table_contains(wanted->functions, name))
-                                g_hash_table_add(module->tracepoints, g_strdup(name));
+                        if (all || g_hash_table_contains(wanted->tracepoints, name))
+                                add_tracepoint(module, btf, type, name);
                 } else if (btf_is_struct(type)) {
-                        if (wanted ? g_hash_table_contains(wanted->structures, name) : g_str_has_prefix(name, "nvme"))
+                        if (all ? is_nvme(name) : g_hash_table_contains(wanted->structures, name))
                                 add_fields(module, btf, type, name, 0);
                 }
         }
 }
 
-int kernel_inventory_read(KernelInventory **ret)
+static struct btf *open_btf(const KernelRoots *roots, const char *module, struct btf *base, char **ret_path)
+{
+        g_autofree char *path = g_strdup_printf("%s/kernel/btf/%s", roots->sys, module);
+        struct btf *btf = base ? btf__parse_split(path, base) : btf__parse(path, NULL);
+
+        if (btf)
+                *ret_path = g_steal_pointer(&path);
+        return btf;
+}
+
+static void read_module(KernelModule *module, const KernelInventory *inventory, const KernelRoots *roots, struct btf *vmlinux,
+                        const Wanted *wanted)
+{
+        const KernelModule *kernel = inventory->modules->pdata[0];
+        g_autofree char *folder = g_strdup_printf("%s/module/%s", roots->sys, module->name),
+                        *state = g_strdup_printf("%s/initstate", folder);
+        struct btf *btf;
+
+        module->loaded = access(folder, F_OK) == 0;
+        if (!module->loaded)
+                return;
+        if (access(state, F_OK) < 0) {
+                /* Built in: its folder is one of parameters only, and its types are the kernel's. */
+                module->origin = MODULE_IN_TREE;
+                module->btf = kernel->btf;
+                module->types = g_strdup(kernel->types);
+                module->types_from = g_strdup(kernel->types_from);
+                return;
+        }
+
+        kernel_inventory_read_origin(module, roots);
+        btf = vmlinux ? open_btf(roots, module->name, vmlinux, &module->types_from) : NULL;
+        if (!btf)
+                return;
+        module->btf = true;
+        module->types = g_strdup("kernel");
+        add_types(module, btf, btf__type_cnt(vmlinux), wanted);
+        btf__free(btf);
+}
+
+int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret)
 {
         KernelInventory *inventory;
+        KernelModule *kernel;
         struct btf *vmlinux;
         struct utsname uts;
         Wanted wanted;
 
         if (uname(&uts) < 0)
                 return -errno;
-        vmlinux = btf__load_vmlinux_btf();
         inventory = kernel_inventory_new(uts.release);
         wanted_init(&wanted);
 
-        for (unsigned i = 0; kernel_module_names[i]; i++) {
-                const char *name = kernel_module_names[i];
-                KernelModule *module = kernel_inventory_add(inventory, name);
-                g_autofree char *path = g_strdup_printf("/sys/module/%s", name);
-                struct btf *btf;
-
-                if (i == 0) {
-                        module->loaded = true;
-                        module->btf = vmlinux != NULL;
-                        if (vmlinux)
-                                add_types(module, vmlinux, 1, &wanted);
-                        continue;
-                }
-                module->loaded = access(path, F_OK) == 0;
-                btf = vmlinux && module->loaded ? btf__load_module_btf(name, vmlinux) : NULL;
-                if (!btf)
-                        continue;
-                module->btf = true;
-                add_types(module, btf, btf__type_cnt(vmlinux), g_str_has_prefix(name, "nvme") ? NULL : &wanted);
-                btf__free(btf);
+        kernel = kernel_inventory_add(inventory, kernel_module_names[0]);
+        kernel->loaded = true;
+        kernel->origin = MODULE_IN_TREE;
+        vmlinux = open_btf(roots, kernel->name, NULL, &kernel->types_from);
+        if (vmlinux) {
+                kernel->btf = true;
+                kernel->types = g_strdup("kernel");
+                add_types(kernel, vmlinux, 1, &wanted);
         }
-
-        wanted_done(&wanted);
+        for (unsigned i = 1; kernel_module_names[i]; i++)
+                read_module(kernel_inventory_add(inventory, kernel_module_names[i]), inventory, roots, vmlinux, &wanted);
         btf__free(vmlinux);
+
+        kernel_inventory_read_symbols(inventory, roots, &wanted);
+        kernel_inventory_read_settings(inventory, roots, &wanted);
+        wanted_done(&wanted);
         *ret = inventory;
         return 0;
 }

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "inventory-internal.h"
 
-#include <errno.h>
 #include <string.h>
-
-#define SCHEMA "org.ntprof.kernel-inventory/1"
 
 const char *const kernel_module_names[] = {
         "vmlinux", "nvme_core", "nvme_fabrics", "nvme_tcp", "nvme_rdma", "nvmet", "nvmet_tcp", "nvmet_rdma", "ib_core", NULL,
 };
+
+static GHashTable *set_new(void)
+{
+        return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
 
 static void module_free(gpointer data)
 {
         KernelModule *module = data;
 
         g_free(module->name);
+        g_free(module->version);
+        g_free(module->srcversion);
+        g_free(module->types);
+        g_free(module->types_from);
         g_hash_table_unref(module->functions);
         g_hash_table_unref(module->tracepoints);
+        g_hash_table_unref(module->arguments);
         g_hash_table_unref(module->fields);
+        g_hash_table_unref(module->symbols);
         g_free(module);
 }
 
@@ -26,6 +34,10 @@ KernelInventory *kernel_inventory_new(const char *release)
         KernelInventory *inventory = g_new0(KernelInventory, 1);
 
         inventory->release = g_strdup(release);
+        inventory->settings = (KernelSettings) {
+                .unprivileged_bpf_disabled = -1, .bpf_jit_enable = -1, .kprobes_enabled = -1,
+        };
+        inventory->blacklist = set_new();
         inventory->modules = g_ptr_array_new_with_free_func(module_free);
         return inventory;
 }
@@ -35,6 +47,11 @@ void kernel_inventory_free(KernelInventory *inventory)
         if (!inventory)
                 return;
         g_free(inventory->release);
+        g_free(inventory->label);
+        g_free(inventory->symbols_unreadable);
+        g_free(inventory->settings.lockdown);
+        g_free(inventory->settings.kprobes_unreadable);
+        g_hash_table_unref(inventory->blacklist);
         g_ptr_array_unref(inventory->modules);
         g_free(inventory);
 }
@@ -44,17 +61,19 @@ KernelModule *kernel_inventory_add(KernelInventory *inventory, const char *name)
         KernelModule *module = g_new0(KernelModule, 1);
 
         module->name = g_strdup(name);
-        module->functions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        module->tracepoints = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        module->fields = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        module->functions = set_new();
+        module->tracepoints = set_new();
+        module->arguments = set_new();
+        module->fields = set_new();
+        module->symbols = set_new();
         g_ptr_array_add(inventory->modules, module);
         return module;
 }
 
-static const KernelModule *find(const KernelInventory *inventory, const char *name)
+KernelModule *kernel_inventory_find(const KernelInventory *inventory, const char *name)
 {
         for (guint i = 0; i < inventory->modules->len; i++) {
-                const KernelModule *module = inventory->modules->pdata[i];
+                KernelModule *module = inventory->modules->pdata[i];
 
                 if (strcmp(module->name, name) == 0)
                         return module;
@@ -62,182 +81,120 @@ static const KernelModule *find(const KernelInventory *inventory, const char *na
         return NULL;
 }
 
+const char *module_origin_name(ModuleOrigin origin)
+{
+        return origin == MODULE_IN_TREE ? "in-tree" : origin == MODULE_OUT_OF_TREE ? "out-of-tree" : NULL;
+}
+
 const char *kernel_inventory_release(const KernelInventory *inventory)
 {
         return inventory->release;
 }
 
+const char *kernel_inventory_label(const KernelInventory *inventory)
+{
+        return inventory->label;
+}
+
+const char *kernel_inventory_symbols_unreadable(const KernelInventory *inventory)
+{
+        return inventory->symbols_unreadable;
+}
+
+const KernelSettings *kernel_inventory_settings(const KernelInventory *inventory)
+{
+        return &inventory->settings;
+}
+
 bool kernel_inventory_module_loaded(const KernelInventory *inventory, const char *name)
 {
-        const KernelModule *module = find(inventory, name);
+        const KernelModule *module = kernel_inventory_find(inventory, name);
 
         return module && module->loaded;
 }
 
+ModuleOrigin kernel_inventory_module_origin(const KernelInventory *inventory, const char *name)
+{
+        const KernelModule *module = kernel_inventory_find(inventory, name);
+
+        return module ? module->origin : MODULE_ORIGIN_UNKNOWN;
+}
+
 bool kernel_inventory_module_has_btf(const KernelInventory *inventory, const char *name)
 {
-        const KernelModule *module = find(inventory, name);
+        const KernelModule *module = kernel_inventory_find(inventory, name);
 
         return module && module->btf;
 }
 
-/* What a module has when it is built in is in the kernel's own BTF. */
-static bool has(const KernelInventory *inventory, const char *name, size_t set, const char *key)
+bool kernel_inventory_module_has_types(const KernelInventory *inventory, const char *name)
+{
+        const KernelModule *module = kernel_inventory_find(inventory, name);
+
+        return module && (module->btf || module->types);
+}
+
+/* What a module has when it is built in is in the kernel's own BTF, and has no module's name in the symbol table. */
+static const KernelModule *having(const KernelInventory *inventory, const char *name, size_t set, const char *key)
 {
         const char *where[] = { name, "vmlinux" };
 
         for (unsigned i = 0; i < G_N_ELEMENTS(where); i++) {
-                const KernelModule *module = find(inventory, where[i]);
+                const KernelModule *module = kernel_inventory_find(inventory, where[i]);
 
                 if (module && g_hash_table_contains(G_STRUCT_MEMBER(GHashTable *, module, set), key))
-                        return true;
+                        return module;
         }
-        return false;
+        return NULL;
 }
 
 bool kernel_inventory_has_btf_function(const KernelInventory *inventory, const char *module, const char *function)
 {
-        return has(inventory, module, G_STRUCT_OFFSET(KernelModule, functions), function);
+        return having(inventory, module, G_STRUCT_OFFSET(KernelModule, functions), function);
 }
 
 bool kernel_inventory_has_tracepoint(const KernelInventory *inventory, const char *module, const char *tracepoint)
 {
-        return has(inventory, module, G_STRUCT_OFFSET(KernelModule, tracepoints), tracepoint);
+        return having(inventory, module, G_STRUCT_OFFSET(KernelModule, tracepoints), tracepoint);
+}
+
+int kernel_inventory_tracepoint_arguments(const KernelInventory *inventory, const char *name, const char *tracepoint)
+{
+        const KernelModule *module = having(inventory, name, G_STRUCT_OFFSET(KernelModule, arguments), tracepoint);
+
+        return module ? GPOINTER_TO_INT(g_hash_table_lookup(module->arguments, tracepoint)) : -1;
 }
 
 bool kernel_inventory_has_field(const KernelInventory *inventory, const char *module, const char *structure, const char *field)
 {
         g_autofree char *key = g_strdup_printf("%s.%s", structure, field);
+        const KernelModule *owner = kernel_inventory_find(inventory, module);
 
-        return has(inventory, module, G_STRUCT_OFFSET(KernelModule, fields), key);
+        /* A structure that the kernel has by the name of an out-of-tree module's is another one. */
+        if (owner && owner->origin == MODULE_OUT_OF_TREE)
+                return g_hash_table_contains(owner->fields, key);
+        return having(inventory, module, G_STRUCT_OFFSET(KernelModule, fields), key);
 }
 
-static void add_set(JsonBuilder *builder, const char *name, GHashTable *set)
+bool kernel_inventory_has_symbol(const KernelInventory *inventory, const char *module, const char *symbol)
 {
-        g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(set), (GCompareFunc) strcmp);
-
-        json_builder_set_member_name(builder, name);
-        json_builder_begin_array(builder);
-        for (GList *l = keys; l; l = l->next)
-                json_builder_add_string_value(builder, l->data);
-        json_builder_end_array(builder);
+        return having(inventory, module, G_STRUCT_OFFSET(KernelModule, symbols), symbol);
 }
 
-JsonNode *kernel_inventory_to_json(const KernelInventory *inventory)
+bool kernel_inventory_has_raw_tracepoint(const KernelInventory *inventory, const char *module, const char *tracepoint)
 {
-        g_autoptr(JsonBuilder) builder = json_builder_new();
+        static const char *const prefixes[] = { TRACEPOINT_SYMBOL_PREFIXES };
 
-        json_builder_begin_object(builder);
-        json_builder_set_member_name(builder, "schema");
-        json_builder_add_string_value(builder, SCHEMA);
-        json_builder_set_member_name(builder, "release");
-        json_builder_add_string_value(builder, inventory->release);
-        json_builder_set_member_name(builder, "modules");
-        json_builder_begin_array(builder);
-        for (guint i = 0; i < inventory->modules->len; i++) {
-                const KernelModule *module = inventory->modules->pdata[i];
+        for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
+                g_autofree char *symbol = g_strconcat(prefixes[i], tracepoint, NULL);
 
-                json_builder_begin_object(builder);
-                json_builder_set_member_name(builder, "name");
-                json_builder_add_string_value(builder, module->name);
-                json_builder_set_member_name(builder, "loaded");
-                json_builder_add_boolean_value(builder, module->loaded);
-                json_builder_set_member_name(builder, "btf");
-                json_builder_add_boolean_value(builder, module->btf);
-                add_set(builder, "functions", module->functions);
-                add_set(builder, "tracepoints", module->tracepoints);
-                add_set(builder, "fields", module->fields);
-                json_builder_end_object(builder);
+                if (kernel_inventory_has_symbol(inventory, module, symbol))
+                        return true;
         }
-        json_builder_end_array(builder);
-        json_builder_end_object(builder);
-        return json_builder_get_root(builder);
+        return kernel_inventory_has_tracepoint(inventory, module, tracepoint);
 }
 
-static const char *string_member(JsonObject *object, const char *name)
+bool kernel_inventory_kprobe_blacklisted(const KernelInventory *inventory, const char *function)
 {
-        JsonNode *node = json_object_get_member(object, name);
-
-        return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_STRING ?
-                json_node_get_string(node) : NULL;
-}
-
-static bool read_set(JsonObject *object, const char *name, GHashTable *set)
-{
-        JsonNode *node = json_object_get_member(object, name);
-        JsonArray *array;
-
-        if (!node || !JSON_NODE_HOLDS_ARRAY(node))
-                return false;
-        array = json_node_get_array(node);
-        for (guint i = 0; i < json_array_get_length(array); i++) {
-                JsonNode *element = json_array_get_element(array, i);
-
-                if (!JSON_NODE_HOLDS_VALUE(element) || json_node_get_value_type(element) != G_TYPE_STRING)
-                        return false;
-                g_hash_table_add(set, g_strdup(json_node_get_string(element)));
-        }
-        return true;
-}
-
-static bool read_boolean(JsonObject *object, const char *name, bool *ret)
-{
-        JsonNode *node = json_object_get_member(object, name);
-
-        if (!node || !JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_BOOLEAN)
-                return false;
-        *ret = json_node_get_boolean(node);
-        return true;
-}
-
-static bool read_module(KernelInventory *inventory, JsonNode *node)
-{
-        const char *name;
-        KernelModule *module;
-        JsonObject *object;
-
-        if (!JSON_NODE_HOLDS_OBJECT(node))
-                return false;
-        object = json_node_get_object(node);
-        name = string_member(object, "name");
-        if (!name)
-                return false;
-        module = kernel_inventory_add(inventory, name);
-        return read_boolean(object, "loaded", &module->loaded) && read_boolean(object, "btf", &module->btf) &&
-                read_set(object, "functions", module->functions) && read_set(object, "tracepoints", module->tracepoints) &&
-                read_set(object, "fields", module->fields);
-}
-
-int kernel_inventory_from_json(JsonNode *node, KernelInventory **ret, char **ret_error)
-{
-        const char *schema, *release;
-        KernelInventory *inventory;
-        JsonObject *object;
-        JsonNode *modules;
-        JsonArray *array;
-
-        if (!node || !JSON_NODE_HOLDS_OBJECT(node)) {
-                *ret_error = g_strdup("a kernel inventory is a JSON object");
-                return -EINVAL;
-        }
-        object = json_node_get_object(node);
-        schema = string_member(object, "schema");
-        release = string_member(object, "release");
-        modules = json_object_get_member(object, "modules");
-        if (g_strcmp0(schema, SCHEMA) != 0 || !release || !modules || !JSON_NODE_HOLDS_ARRAY(modules)) {
-                *ret_error = g_strdup("not a kernel inventory: schema " SCHEMA ", release and modules are needed");
-                return -EINVAL;
-        }
-
-        inventory = kernel_inventory_new(release);
-        array = json_node_get_array(modules);
-        for (guint i = 0; i < json_array_get_length(array); i++)
-                if (!read_module(inventory, json_array_get_element(array, i))) {
-                        *ret_error = g_strdup_printf("kernel inventory: modules[%u] needs name, loaded, btf, functions, "
-                                                     "tracepoints and fields", i);
-                        kernel_inventory_free(inventory);
-                        return -EINVAL;
-                }
-        *ret = inventory;
-        return 0;
+        return g_hash_table_contains(inventory->blacklist, function);
 }

@@ -4,10 +4,17 @@
 #include "../../model/boundary.h"
 #include "hooks.h"
 
+typedef struct HookRejection {
+        const HookCandidate *candidate;
+        HookFamily family;
+        char *reason;
+} HookRejection;
+
 typedef struct HookChoice {
         const HookRow *row;
         const HookCandidate *chosen;                    /* NULL: none can be had */
-        char *why_not[HOOK_CANDIDATES_MAX];             /* of the candidates before it */
+        const char *mechanism;                          /* of the chosen one */
+        GPtrArray *rejected;                            /* of HookRejection: what is better than it, best first */
         char *merged;                                   /* when none: into what, and why */
 } HookChoice;
 
@@ -19,10 +26,26 @@ typedef struct HookObstacle {
         char *reason;
 } HookObstacle;
 
+typedef struct HookSidePlan {
+        HookFamily family;
+        char *why_not_typed;
+        uint64_t capabilities;
+} HookSidePlan;
+
 struct HookPlan {
+        HookSidePlan host, target;
         GPtrArray *choices;                             /* of HookChoice, in the table's order */
         GPtrArray *obstacles;                           /* of HookObstacle */
 };
+
+/* NULL when a family's programs can be loaded and attached on this machine at all, else why not. */
+char *hook_family_why_not(const KernelInventory *inventory, HookFamily family, uint64_t capabilities);
+/* What that takes. */
+uint64_t hook_family_capabilities(const KernelInventory *inventory, HookFamily family);
+/* NULL when the kernel has all that a candidate needs, else why it is out. */
+char *hook_candidate_why_not(const KernelInventory *inventory, HookFamily family, const HookCandidate *candidate);
+/* "module nvmet is not loaded (export a namespace, or load it)" */
+char *hook_module_not_loaded(const char *module);
 
 /* Whether the plan uses this program of the side's skeleton. */
 bool hook_plan_has_program(const HookPlan *plan, HookSides side, const char *program);

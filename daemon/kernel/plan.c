@@ -3,75 +3,19 @@
 
 #include <string.h>
 
-static char *no_function(const KernelInventory *inventory, const char *module, const char *function)
+static void rejection_free(gpointer data)
 {
-        if (kernel_inventory_has_btf_function(inventory, module, function))
-                return NULL;
-        if (!kernel_inventory_module_has_btf(inventory, module))
-                return g_strdup_printf("%s has no BTF", module);
-        return g_strdup_printf("no function %s in the BTF of %s (inlined by the compiler, or not in this version)", function, module);
-}
+        HookRejection *rejection = data;
 
-static char *not_loaded(const char *module)
-{
-        return g_strdup_printf("module %s is not loaded (%s a namespace, or load it)", module,
-                               g_str_has_prefix(module, "nvmet") ? "export" : "connect");
-}
-
-/* NULL when the kernel has all the candidate needs, else why it is out. */
-static char *why_not(const KernelInventory *inventory, const HookCandidate *candidate)
-{
-        const char *module = candidate->module, *symbol = candidate->symbol;
-
-        if (!kernel_inventory_module_loaded(inventory, module))
-                return not_loaded(module);
-
-        if (candidate->kind == HOOK_TRACEPOINT && !kernel_inventory_has_tracepoint(inventory, module, symbol))
-                return kernel_inventory_module_has_btf(inventory, module) ?
-                        g_strdup_printf("no tracepoint %s in the BTF of %s", symbol, module) :
-                        g_strdup_printf("%s has no BTF", module);
-        if (candidate->kind == HOOK_FUNCTION) {
-                char *reason = no_function(inventory, module, symbol);
-
-                for (unsigned i = 0; !reason && i < HOOK_FUNCTIONS_MAX && candidate->functions[i]; i++)
-                        reason = no_function(inventory, module, candidate->functions[i]);
-                if (reason)
-                        return reason;
-        }
-
-        for (unsigned i = 0; i < HOOK_FIELDS_MAX && candidate->fields[i].field; i++) {
-                const HookField *field = &candidate->fields[i];
-
-                if (!kernel_inventory_has_field(inventory, field->module, field->structure, field->field))
-                        return g_strdup_printf("struct %s of %s has no field %s", field->structure, field->module, field->field);
-        }
-        return NULL;
-}
-
-static HookChoice *choose(const KernelInventory *inventory, const HookRow *row)
-{
-        HookChoice *choice = g_new0(HookChoice, 1);
-
-        choice->row = row;
-        for (unsigned i = 0; i < HOOK_CANDIDATES_MAX && row->candidates[i].symbol; i++) {
-                choice->why_not[i] = why_not(inventory, &row->candidates[i]);
-                if (!choice->why_not[i]) {
-                        choice->chosen = &row->candidates[i];
-                        break;
-                }
-        }
-        if (!choice->chosen)
-                choice->merged = row->essential ? g_strdup_printf("none: %s", choice->why_not[0]) :
-                        g_strdup_printf("merged into %s: %s", row->merged, choice->why_not[0]);
-        return choice;
+        g_free(rejection->reason);
+        g_free(rejection);
 }
 
 static void choice_free(gpointer data)
 {
         HookChoice *choice = data;
 
-        for (unsigned i = 0; i < HOOK_CANDIDATES_MAX; i++)
-                g_free(choice->why_not[i]);
+        g_ptr_array_unref(choice->rejected);
         g_free(choice->merged);
         g_free(choice);
 }
@@ -84,12 +28,17 @@ static void obstacle_free(gpointer data)
         g_free(obstacle);
 }
 
-static void add_obstacle(HookPlan *plan, HookSides side, Transports transport, bool absent, char *reason)
+static void add_obstacle(GPtrArray *obstacles, HookSides side, Transports transport, bool absent, char *reason)
 {
         HookObstacle *obstacle = g_new(HookObstacle, 1);
 
         *obstacle = (HookObstacle) { side, transport, absent, reason };
-        g_ptr_array_add(plan->obstacles, obstacle);
+        g_ptr_array_add(obstacles, obstacle);
+}
+
+static const char *module_of(const TransportInfo *transport, HookSides side)
+{
+        return side == HOOK_SIDE_HOST ? transport->host_module : transport->target_module;
 }
 
 /* Those of the scope that are planned for a side: whose module is loaded, or all when none is. */
@@ -97,16 +46,13 @@ static Transports present(HookPlan *plan, const KernelInventory *inventory, cons
 {
         Transports loaded = 0;
 
-        for (unsigned i = 0; i < n_transports; i++) {
-                const char *module = side == HOOK_SIDE_HOST ? transports[i].host_module : transports[i].target_module;
-
-                if (kernel_inventory_module_loaded(inventory, module))
+        for (unsigned i = 0; i < n_transports; i++)
+                if (kernel_inventory_module_loaded(inventory, module_of(&transports[i], side)))
                         loaded |= transports[i].transport & scope->transports;
-        }
         for (unsigned i = 0; loaded && i < n_transports; i++)
                 if (transports[i].transport & scope->transports & ~loaded)
-                        add_obstacle(plan, side, transports[i].transport, true,
-                                     not_loaded(side == HOOK_SIDE_HOST ? transports[i].host_module : transports[i].target_module));
+                        add_obstacle(plan->obstacles, side, transports[i].transport, true,
+                                     hook_module_not_loaded(module_of(&transports[i], side)));
         return loaded ?: scope->transports;
 }
 
@@ -115,28 +61,186 @@ static Transports transports_of(const HookRow *row)
         return row->transport ? transport_by_name(row->transport)->transport : TRANSPORTS_ALL;
 }
 
-static void plan_side(HookPlan *plan, const KernelInventory *inventory, const HookScope *scope, HookSides side)
+/* A side's rows by one family. */
+typedef struct Draft {
+        HookFamily family;
+        GPtrArray *choices;             /* of HookChoice */
+        GPtrArray *obstacles;           /* of HookObstacle */
+} Draft;
+
+static void draft_done(Draft *draft)
 {
-        Transports wanted = present(plan, inventory, scope, side);
+        g_clear_pointer(&draft->choices, g_ptr_array_unref);
+        g_clear_pointer(&draft->obstacles, g_ptr_array_unref);
+}
+
+/* What each candidate lacks, and no sentence twice. */
+static char *reasons(const HookChoice *choice)
+{
+        GString *text = g_string_new(NULL);
+
+        for (guint i = 0; i < choice->rejected->len; i++) {
+                const char *reason = ((HookRejection *) choice->rejected->pdata[i])->reason;
+
+                if (!strstr(text->str, reason))
+                        g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "", reason);
+        }
+        return g_string_free(text, false);
+}
+
+static HookChoice *choose(const KernelInventory *inventory, HookFamily family, const HookRow *row)
+{
+        HookChoice *choice = g_new0(HookChoice, 1);
+
+        choice->row = row;
+        choice->rejected = g_ptr_array_new_with_free_func(rejection_free);
+        for (unsigned i = 0; i < HOOK_CANDIDATES_MAX && row->candidates[i].symbol; i++) {
+                char *why_not = hook_candidate_why_not(inventory, family, &row->candidates[i]);
+                HookRejection *rejection;
+
+                if (!why_not) {
+                        choice->chosen = &row->candidates[i];
+                        choice->mechanism = hook_mechanism(choice->chosen, family);
+                        break;
+                }
+                rejection = g_new(HookRejection, 1);
+                *rejection = (HookRejection) { &row->candidates[i], family, why_not };
+                g_ptr_array_add(choice->rejected, rejection);
+        }
+        if (!choice->chosen) {
+                g_autofree char *why = reasons(choice);
+
+                choice->merged = row->essential ? g_strdup_printf("none: %s", why) :
+                        g_strdup_printf("merged into %s: %s", row->merged, why);
+        }
+        return choice;
+}
+
+static void draft_make(Draft *draft, const KernelInventory *inventory, const HookScope *scope, HookSides side, Transports wanted,
+                       HookFamily family)
+{
+        g_autofree char *why_not = hook_family_why_not(inventory, family, scope->capabilities);
+
+        draft->family = family;
+        draft->choices = g_ptr_array_new_with_free_func(choice_free);
+        draft->obstacles = g_ptr_array_new_with_free_func(obstacle_free);
+        if (why_not)
+                add_obstacle(draft->obstacles, side, TRANSPORTS_ALL, false, g_steal_pointer(&why_not));
 
         for (unsigned i = 0; i < n_hook_rows; i++) {
                 const HookRow *row = &hook_rows[i];
+                g_autofree char *why = NULL;
                 HookChoice *choice;
 
                 if (row->side != side || (row->detail && !scope->detail) || !(transports_of(row) & wanted))
                         continue;
-                choice = choose(inventory, row);
-                if (!choice->chosen && row->optional) {
-                        choice_free(choice);
+                choice = choose(inventory, family, row);
+                g_ptr_array_add(draft->choices, choice);
+                if (choice->chosen || !row->essential)
                         continue;
-                }
-                g_ptr_array_add(plan->choices, choice);
-                if (!choice->chosen && row->essential)
-                        add_obstacle(plan, side, transports_of(row), false,
-                                     g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", row->boundary,
-                                                     row->covers ? " (" : "", row->covers ?: "", row->covers ? ")" : "",
-                                                     kernel_inventory_release(inventory), choice->why_not[0]));
+                why = reasons(choice);
+                add_obstacle(draft->obstacles, side, transports_of(row), false,
+                             g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", row->boundary, row->covers ? " (" : "",
+                                             row->covers ?: "", row->covers ? ")" : "", kernel_inventory_release(inventory), why));
         }
+}
+
+static const HookObstacle *obstacle_of(const GPtrArray *obstacles, HookSides side, Transports of, bool with_absent)
+{
+        for (guint i = 0; i < obstacles->len; i++) {
+                const HookObstacle *obstacle = obstacles->pdata[i];
+
+                if (obstacle->side == side && obstacle->transport & of && (with_absent || !obstacle->absent))
+                        return obstacle;
+        }
+        return NULL;
+}
+
+static unsigned count_usable(const Draft *draft, HookSides side, Transports wanted)
+{
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < n_transports; i++)
+                n += transports[i].transport & wanted && !obstacle_of(draft->obstacles, side, transports[i].transport, false);
+        return n;
+}
+
+/* Why typed hooks are not taken is told before those by probes: they are better. */
+static void reject_typed(HookChoice *choice, const HookChoice *typed, const char *why_not_typed)
+{
+        unsigned at = 0;
+
+        for (unsigned i = 0; i < HOOK_CANDIDATES_MAX && choice->row->candidates[i].symbol; i++) {
+                const HookCandidate *candidate = &choice->row->candidates[i];
+                const HookRejection *known = i < typed->rejected->len ? typed->rejected->pdata[i] : NULL;
+                HookRejection *rejection;
+
+                /* A field has no mechanism of its own. */
+                if (candidate->kind == HOOK_FIELD)
+                        continue;
+                rejection = g_new(HookRejection, 1);
+                *rejection = (HookRejection) { candidate, HOOK_FAMILY_TYPED, g_strdup(known ? known->reason : why_not_typed) };
+                g_ptr_array_insert(choice->rejected, at++, rejection);
+        }
+}
+
+/* What would have to be otherwise for either family. */
+static void tell_both(Draft *typed, const Draft *probes, HookSides side)
+{
+        for (guint i = 0; i < typed->obstacles->len; i++) {
+                HookObstacle *obstacle = typed->obstacles->pdata[i];
+                const HookObstacle *other = obstacle_of(probes->obstacles, side, obstacle->transport, false);
+                g_autofree char *reason = obstacle->reason;
+
+                obstacle->reason = other && !g_str_equal(other->reason, reason) ?
+                        g_strdup_printf("%s; nor by probes: %s", reason, other->reason) : g_steal_pointer(&reason);
+        }
+}
+
+static void take(GPtrArray *to, GPtrArray *from)
+{
+        while (from->len > 0)
+                g_ptr_array_add(to, g_ptr_array_steal_index(from, 0));
+}
+
+/* What not every kernel has is not told of as missing. */
+static void drop_optional(GPtrArray *choices)
+{
+        for (guint i = choices->len; i-- > 0;) {
+                const HookChoice *choice = choices->pdata[i];
+
+                if (!choice->chosen && choice->row->optional)
+                        g_ptr_array_remove_index(choices, i);
+        }
+}
+
+static void plan_side(HookPlan *plan, const KernelInventory *inventory, const HookScope *scope, HookSides side)
+{
+        HookSidePlan *of = side == HOOK_SIDE_HOST ? &plan->host : &plan->target;
+        Transports wanted = present(plan, inventory, scope, side);
+        Draft typed = {}, probes = {}, *chosen = &typed;
+        const HookObstacle *obstacle;
+
+        draft_make(&typed, inventory, scope, side, wanted, HOOK_FAMILY_TYPED);
+        obstacle = obstacle_of(typed.obstacles, side, wanted, false);
+        if (obstacle) {
+                draft_make(&probes, inventory, scope, side, wanted, HOOK_FAMILY_PROBES);
+                if (count_usable(&probes, side, wanted) > count_usable(&typed, side, wanted)) {
+                        chosen = &probes;
+                        of->why_not_typed = g_strdup(obstacle->reason);
+                        for (guint i = 0; i < probes.choices->len; i++)
+                                reject_typed(probes.choices->pdata[i], typed.choices->pdata[i], of->why_not_typed);
+                } else
+                        tell_both(&typed, &probes, side);
+        }
+
+        of->family = chosen->family;
+        of->capabilities = hook_family_capabilities(inventory, chosen->family);
+        drop_optional(chosen->choices);
+        take(plan->choices, chosen->choices);
+        take(plan->obstacles, chosen->obstacles);
+        draft_done(&typed);
+        draft_done(&probes);
 }
 
 int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, HookPlan **ret)
@@ -156,6 +260,8 @@ void hook_plan_free(HookPlan *plan)
 {
         if (!plan)
                 return;
+        g_free(plan->host.why_not_typed);
+        g_free(plan->target.why_not_typed);
         g_ptr_array_unref(plan->choices);
         g_ptr_array_unref(plan->obstacles);
         g_free(plan);
@@ -163,17 +269,11 @@ void hook_plan_free(HookPlan *plan)
 
 static bool usable(const HookPlan *plan, HookSides side, Transports of, bool with_absent, const char **ret_reason)
 {
-        const char *reason = NULL;
+        const HookObstacle *obstacle = obstacle_of(plan->obstacles, side, of, with_absent);
 
-        for (guint i = 0; !reason && i < plan->obstacles->len; i++) {
-                const HookObstacle *obstacle = plan->obstacles->pdata[i];
-
-                if (obstacle->side == side && obstacle->transport & of && (with_absent || !obstacle->absent))
-                        reason = obstacle->reason;
-        }
         if (ret_reason)
-                *ret_reason = reason;
-        return !reason;
+                *ret_reason = obstacle ? obstacle->reason : NULL;
+        return !obstacle;
 }
 
 bool hook_plan_usable(const HookPlan *plan, HookSides side, const char **ret_reason)
@@ -184,6 +284,26 @@ bool hook_plan_usable(const HookPlan *plan, HookSides side, const char **ret_rea
 bool hook_plan_transport_usable(const HookPlan *plan, HookSides side, Transports transport, const char **ret_reason)
 {
         return usable(plan, side, transport, true, ret_reason);
+}
+
+static const HookSidePlan *side_plan(const HookPlan *plan, HookSides side)
+{
+        return side == HOOK_SIDE_HOST ? &plan->host : &plan->target;
+}
+
+HookFamily hook_plan_family(const HookPlan *plan, HookSides side)
+{
+        return side_plan(plan, side)->family;
+}
+
+const char *hook_plan_why_not_typed(const HookPlan *plan, HookSides side)
+{
+        return side_plan(plan, side)->why_not_typed;
+}
+
+uint64_t hook_plan_capabilities(const HookPlan *plan, HookSides sides)
+{
+        return (sides & HOOK_SIDE_HOST ? plan->host.capabilities : 0) | (sides & HOOK_SIDE_TARGET ? plan->target.capabilities : 0);
 }
 
 bool hook_plan_has_program(const HookPlan *plan, HookSides side, const char *program)
@@ -198,60 +318,4 @@ bool hook_plan_has_program(const HookPlan *plan, HookSides side, const char *pro
                                 return true;
         }
         return false;
-}
-
-static void add_member(JsonBuilder *builder, const char *name, const char *value)
-{
-        json_builder_set_member_name(builder, name);
-        if (value)
-                json_builder_add_string_value(builder, value);
-        else
-                json_builder_add_null_value(builder);
-}
-
-static void add_candidate(JsonBuilder *builder, const HookCandidate *candidate, const char *reason)
-{
-        json_builder_begin_object(builder);
-        add_member(builder, "mechanism", candidate->mechanism);
-        add_member(builder, "module", candidate->module);
-        add_member(builder, "symbol", candidate->symbol);
-        if (reason)
-                add_member(builder, "reason", reason);
-        json_builder_end_object(builder);
-}
-
-JsonNode *hook_plan_to_json(const HookPlan *plan)
-{
-        g_autoptr(JsonBuilder) builder = json_builder_new();
-
-        json_builder_begin_array(builder);
-        for (guint i = 0; i < plan->choices->len; i++) {
-                const HookChoice *choice = plan->choices->pdata[i];
-                const HookRow *row = choice->row;
-
-                json_builder_begin_object(builder);
-                add_member(builder, "boundary", row->boundary);
-                add_member(builder, "side", row->side == HOOK_SIDE_HOST ? "host" : "target");
-                add_member(builder, "description", np_boundary_by_id(row->boundary)->what);
-                add_member(builder, "covers", row->covers);
-                add_member(builder, "transport", row->transport);
-                json_builder_set_member_name(builder, "essential");
-                json_builder_add_boolean_value(builder, row->essential);
-                json_builder_set_member_name(builder, "detail");
-                json_builder_add_boolean_value(builder, row->detail);
-                json_builder_set_member_name(builder, "chosen");
-                if (choice->chosen)
-                        add_candidate(builder, choice->chosen, NULL);
-                else
-                        json_builder_add_null_value(builder);
-                add_member(builder, "merged_into", choice->chosen ? NULL : row->merged);
-                json_builder_set_member_name(builder, "rejected");
-                json_builder_begin_array(builder);
-                for (unsigned j = 0; j < HOOK_CANDIDATES_MAX && choice->why_not[j]; j++)
-                        add_candidate(builder, &row->candidates[j], choice->why_not[j]);
-                json_builder_end_array(builder);
-                json_builder_end_object(builder);
-        }
-        json_builder_end_array(builder);
-        return json_builder_get_root(builder);
 }

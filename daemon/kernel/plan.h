@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which hook takes which boundary on this kernel: the first candidate of the table (hooks.c) whose requirements the
- * inventory meets. Pure: decided from the inventory alone, so that it can be tested on recorded ones.
+ * inventory meets, and whether a side's programs are typed or probes. Pure: decided from the inventory and the scope alone,
+ * so that it can be tested on recorded ones.
  */
 #pragma once
 
@@ -15,12 +16,22 @@ typedef enum HookSides {
         HOOK_SIDE_TARGET = 1 << 1,
 } HookSides;
 
+/* The same programs, compiled twice (bpf/hook.h). A side is all of one family. */
+typedef enum HookFamily {
+        HOOK_FAMILY_TYPED,                      /* tp_btf, fentry, fexit: the kernel knows all types */
+        HOOK_FAMILY_PROBES,                     /* raw_tp, kprobe, kretprobe: offsets may be from elsewhere, and less is needed */
+} HookFamily;
+
+/* Sets of capabilities have bits by number, as CapPrm in /proc/PID/status. */
+#define CAPABILITIES_ALL (~UINT64_C(0))
+
 /* What is to be recorded. A transport whose module is not loaded on a side has no connection there: there is nothing of it in
  * the plan of that side, unless that is so of all of them. */
 typedef struct HookScope {
         HookSides sides;
         Transports transports;
         bool detail;                            /* what only the components of stages need, too */
+        uint64_t capabilities;                  /* that ntprofd may use */
 } HookScope;
 
 /* Never fails for lack of hooks: hook_plan_usable() says whether a session can run on it. */
@@ -32,5 +43,13 @@ void hook_plan_free(HookPlan *plan);
 bool hook_plan_usable(const HookPlan *plan, HookSides side, const char **ret_reason);
 /* Of one transport of the scope alone. False also when its module is not loaded. */
 bool hook_plan_transport_usable(const HookPlan *plan, HookSides side, Transports transport, const char **ret_reason);
-/* Array of {boundary, side, description, transport, chosen: {mechanism, module, symbol} or null, merged_into, rejected: [{mechanism, module, symbol, reason}]}. */
+/* Typed when all that is essential can be had so, else probes when it can, else typed with what is missing. Of a plan that has
+ * several transports the family by which more of them can be recorded. */
+HookFamily hook_plan_family(const HookPlan *plan, HookSides side);
+/* NULL when it is typed, else a sentence (owned by the plan). */
+const char *hook_plan_why_not_typed(const HookPlan *plan, HookSides side);
+/* What loading and attaching the programs of these sides takes. */
+uint64_t hook_plan_capabilities(const HookPlan *plan, HookSides sides);
+
+/* Array of the rows, as docs/inspection.md describes them. */
 JsonNode *hook_plan_to_json(const HookPlan *plan);
