@@ -9,11 +9,12 @@ typedef struct KernelModule {
         bool btf;
         ModuleOrigin origin;
         char *version, *srcversion;     /* as in /sys/module; NULL: it has none */
-        char *types;                    /* what fields are from: "kernel", "file", "layout"; NULL: not known */
+        char *types;                    /* types_source_name() of what fields are from; NULL: not told */
         char *types_from;               /* where that is: "/sys/kernel/btf/nvme_tcp" */
+        char *types_why_not;            /* and why better sources are out */
         GHashTable *functions;          /* set of char* */
         GHashTable *tracepoints;        /* set of char* */
-        GHashTable *arguments;          /* char* to number: of those in tracepoints whose prototype is known */
+        GHashTable *arguments;          /* char* to number: of tracepoints whose prototype is known */
         GHashTable *fields;             /* set of "structure.field" */
         GHashTable *symbols;            /* set of char* */
 } KernelModule;
@@ -35,9 +36,9 @@ struct KernelInventory {
 extern const char *const kernel_module_names[];
 
 /* What is looked for where there is much else: what the hook table names. Sets of char*. */
-typedef struct Wanted {
+typedef struct KernelWanted {
         GHashTable *functions, *tracepoints, *structures;
-} Wanted;
+} KernelWanted;
 
 KernelInventory *kernel_inventory_new(const char *release);
 KernelModule *kernel_inventory_add(KernelInventory *inventory, const char *name);
@@ -46,13 +47,13 @@ KernelModule *kernel_inventory_find(const KernelInventory *inventory, const char
 const char *module_origin_name(ModuleOrigin origin);
 
 /* Parts of kernel_inventory_read(). */
-void wanted_init(Wanted *wanted);
-void wanted_done(Wanted *wanted);
+void kernel_wanted_init(KernelWanted *wanted);
+void kernel_wanted_done(KernelWanted *wanted);
 /* Functions and symbols that are NVMe's own are all of interest. */
 static inline bool is_nvme(const char *name)
 {
         return g_str_has_prefix(name, "nvme");
 }
-void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted);
-void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted);
+void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted);
+void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted);
 void kernel_inventory_read_origin(KernelModule *module, const KernelRoots *roots);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "types.h"
+
 #define SCHEMA "org.ntprof.kernel-inventory/2"
 /* Without origins, symbols, arguments and settings. */
 #define SCHEMA_1 "org.ntprof.kernel-inventory/1"
@@ -82,6 +84,7 @@ static void add_module(JsonBuilder *b, const KernelModule *module)
         add_boolean(b, "btf", module->btf);
         add_string(b, "types", module->types);
         add_string(b, "types_from", module->types_from);
+        add_string(b, "types_why_not", module->types_why_not);
         add_set(b, "functions", module->functions);
         add_set(b, "tracepoints", module->tracepoints);
         add_arguments(b, module->arguments);
@@ -209,12 +212,13 @@ static bool read_module(KernelInventory *inventory, JsonNode *node, bool old)
         module->version = g_strdup(string_member(object, "version"));
         module->srcversion = g_strdup(string_member(object, "srcversion"));
         module->types_from = g_strdup(string_member(object, "types_from"));
+        module->types_why_not = g_strdup(string_member(object, "types_why_not"));
         if (!read_boolean(object, "loaded", &module->loaded) || !read_boolean(object, "btf", &module->btf) ||
             !read_set(object, "functions", module->functions) || !read_set(object, "tracepoints", module->tracepoints) ||
             !read_set(object, "fields", module->fields))
                 return false;
         if (old) {
-                module->types = g_strdup(module->btf ? "kernel" : NULL);
+                module->types = module->btf ? g_strdup(types_source_name(TYPES_KERNEL)) : NULL;
                 return true;
         }
         module->types = g_strdup(string_member(object, "types"));
@@ -275,7 +279,8 @@ int kernel_inventory_from_json(JsonNode *node, KernelInventory **ret, char **ret
         old = g_strcmp0(schema, SCHEMA_1) == 0;
         if ((!old && g_strcmp0(schema, SCHEMA) != 0) || !string_member(object, "release") || !modules ||
             !JSON_NODE_HOLDS_ARRAY(modules)) {
-                *ret_error = g_strdup("not a kernel inventory: schema " SCHEMA " or " SCHEMA_1 ", release and modules are needed");
+                *ret_error = g_strdup("not a kernel inventory: schema " SCHEMA " or " SCHEMA_1
+                                      ", release and modules are needed");
                 return -EINVAL;
         }
 

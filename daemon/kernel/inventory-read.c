@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include "hooks.h"
+#include "types.h"
 
 #define TRACEPOINT_PREFIX "btf_trace_"
 
-const KernelRoots kernel_roots_default = { .sys = "/sys", .proc = "/proc" };
+const KernelRoots kernel_roots_default = { .sys = "/sys", .proc = "/proc", .files = "/etc/ntprof/btf", .owner = 0 };
 
-void wanted_init(Wanted *wanted)
+void kernel_wanted_init(KernelWanted *wanted)
 {
         wanted->functions = g_hash_table_new(g_str_hash, g_str_equal);
         wanted->tracepoints = g_hash_table_new(g_str_hash, g_str_equal);
@@ -38,14 +39,15 @@ void wanted_init(Wanted *wanted)
                 }
 }
 
-void wanted_done(Wanted *wanted)
+void kernel_wanted_done(KernelWanted *wanted)
 {
         g_hash_table_unref(wanted->functions);
         g_hash_table_unref(wanted->tracepoints);
         g_hash_table_unref(wanted->structures);
 }
 
-static void add_fields(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *structure, int depth)
+static void add_fields(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *structure,
+                       int depth)
 {
         const struct btf_member *member = btf_members(type);
 
@@ -72,13 +74,15 @@ static void add_tracepoint(KernelModule *module, const struct btf *btf, const st
         const struct btf_type *pointer = btf__type_by_id(btf, type->type),
                               *prototype = pointer && btf_is_ptr(pointer) ? btf__type_by_id(btf, pointer->type) : NULL;
 
-        g_hash_table_add(module->tracepoints, g_strdup(name));
+        if (module->btf)
+                g_hash_table_add(module->tracepoints, g_strdup(name));
         if (prototype && btf_is_func_proto(prototype) && btf_vlen(prototype) > 0)
                 g_hash_table_insert(module->arguments, g_strdup(name), GINT_TO_POINTER((int) btf_vlen(prototype) - 1));
 }
 
-/* Types first..end of btf; those below first belong to the BTF it is split from. */
-static void add_types(KernelModule *module, const struct btf *btf, unsigned first, const Wanted *wanted)
+/* Types first..end of btf; those below first belong to the BTF it is split from. Functions and tracepoints are of use only in
+ * the kernel's own, which tells where programs can be attached; elsewhere they tell prototypes. */
+static void add_types(KernelModule *module, const struct btf *btf, unsigned first, const KernelWanted *wanted)
 {
         unsigned end = btf__type_cnt(btf);
         bool all = is_nvme(module->name);
@@ -90,7 +94,7 @@ static void add_types(KernelModule *module, const struct btf *btf, unsigned firs
                 if (!name || !*name)
                         continue;
                 if (btf_is_func(type)) {
-                        if (all || g_hash_table_contains(wanted->functions, name))
+                        if (module->btf && (all || g_hash_table_contains(wanted->functions, name)))
                                 g_hash_table_add(module->functions, g_strdup(name));
                 } else if (btf_is_typedef(type) && g_str_has_prefix(name, TRACEPOINT_PREFIX)) {
                         name += strlen(TRACEPOINT_PREFIX);
@@ -103,23 +107,27 @@ static void add_types(KernelModule *module, const struct btf *btf, unsigned firs
         }
 }
 
-static struct btf *open_btf(const KernelRoots *roots, const char *module, struct btf *base, char **ret_path)
+static void read_types(KernelModule *module, KernelTypes *types, const KernelWanted *wanted)
 {
-        g_autofree char *path = g_strdup_printf("%s/kernel/btf/%s", roots->sys, module);
-        struct btf *btf = base ? btf__parse_split(path, base) : btf__parse(path, NULL);
+        TypesSource source = kernel_types_source(types, module->name);
+        const struct btf *btf;
+        unsigned first;
 
+        module->types = g_strdup(types_source_name(source));
+        module->types_from = g_strdup(kernel_types_where(types, module->name));
+        module->types_why_not = g_strdup(kernel_types_why_not(types, module->name));
+        module->btf = source == TYPES_KERNEL;
+        btf = kernel_types_module(types, module->name, &first);
         if (btf)
-                *ret_path = g_steal_pointer(&path);
-        return btf;
+                add_types(module, btf, first, wanted);
 }
 
-static void read_module(KernelModule *module, const KernelInventory *inventory, const KernelRoots *roots, struct btf *vmlinux,
-                        const Wanted *wanted)
+static void read_module(KernelModule *module, const KernelInventory *inventory, const KernelRoots *roots, KernelTypes *types,
+                        const KernelWanted *wanted)
 {
         const KernelModule *kernel = inventory->modules->pdata[0];
         g_autofree char *folder = g_strdup_printf("%s/module/%s", roots->sys, module->name),
                         *state = g_strdup_printf("%s/initstate", folder);
-        struct btf *btf;
 
         module->loaded = access(folder, F_OK) == 0;
         if (!module->loaded)
@@ -132,46 +140,52 @@ static void read_module(KernelModule *module, const KernelInventory *inventory, 
                 module->types_from = g_strdup(kernel->types_from);
                 return;
         }
-
         kernel_inventory_read_origin(module, roots);
-        btf = vmlinux ? open_btf(roots, module->name, vmlinux, &module->types_from) : NULL;
-        if (!btf)
-                return;
-        module->btf = true;
-        module->types = g_strdup("kernel");
-        add_types(module, btf, btf__type_cnt(vmlinux), wanted);
-        btf__free(btf);
+        if (types)
+                read_types(module, types, wanted);
+}
+
+/* NULL, and the kernel's own entry says why, when no type of it is known. */
+static KernelTypes *open_types(KernelModule *kernel, const KernelRoots *roots, const char *release)
+{
+        g_autofree char *btf = g_strdup_printf("%s/kernel/btf", roots->sys),
+                        *modules = g_strdup_printf("%s/module", roots->sys);
+        const KernelTypesRoots types_roots = { .btf = btf, .files = roots->files, .modules = modules, .owner = roots->owner };
+        _cleanup_error_ Error error = ERROR_INIT;
+        KernelTypes *types = NULL;
+
+        if (kernel_types_open(&types_roots, release, &types, &error) < 0) {
+                kernel->types = g_strdup(types_source_name(TYPES_NONE));
+                kernel->types_why_not = g_strdup(error.message);
+        }
+        return types;
 }
 
 int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret)
 {
+        _cleanup_(kernel_types_closep) KernelTypes *types = NULL;
         KernelInventory *inventory;
         KernelModule *kernel;
-        struct btf *vmlinux;
         struct utsname uts;
-        Wanted wanted;
+        KernelWanted wanted;
 
         if (uname(&uts) < 0)
                 return -errno;
         inventory = kernel_inventory_new(uts.release);
-        wanted_init(&wanted);
+        kernel_wanted_init(&wanted);
 
         kernel = kernel_inventory_add(inventory, kernel_module_names[0]);
         kernel->loaded = true;
         kernel->origin = MODULE_IN_TREE;
-        vmlinux = open_btf(roots, kernel->name, NULL, &kernel->types_from);
-        if (vmlinux) {
-                kernel->btf = true;
-                kernel->types = g_strdup("kernel");
-                add_types(kernel, vmlinux, 1, &wanted);
-        }
+        types = open_types(kernel, roots, uts.release);
+        if (types)
+                read_types(kernel, types, &wanted);
         for (unsigned i = 1; kernel_module_names[i]; i++)
-                read_module(kernel_inventory_add(inventory, kernel_module_names[i]), inventory, roots, vmlinux, &wanted);
-        btf__free(vmlinux);
+                read_module(kernel_inventory_add(inventory, kernel_module_names[i]), inventory, roots, types, &wanted);
 
         kernel_inventory_read_symbols(inventory, roots, &wanted);
         kernel_inventory_read_settings(inventory, roots, &wanted);
-        wanted_done(&wanted);
+        kernel_wanted_done(&wanted);
         *ret = inventory;
         return 0;
 }

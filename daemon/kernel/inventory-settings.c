@@ -52,7 +52,7 @@ static char *read_lockdown(const KernelRoots *roots)
 }
 
 /* "0xffffffff81a00000-0xffffffff81a00010\tname", root's */
-static void read_blacklist(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted)
+static void read_blacklist(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted)
 {
         g_autofree char *text = read_text("%s/kernel/debug/kprobes/blacklist", roots->sys);
         g_auto(GStrv) lines = NULL;
@@ -71,12 +71,13 @@ static void read_blacklist(KernelInventory *inventory, const KernelRoots *roots,
         }
 }
 
-void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted)
+void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted)
 {
         KernelSettings *settings = &inventory->settings;
 
         settings->lockdown = read_lockdown(roots);
-        settings->has_perf_event_paranoid = read_number(&settings->perf_event_paranoid, roots->proc, "sys/kernel/perf_event_paranoid");
+        settings->has_perf_event_paranoid = read_number(&settings->perf_event_paranoid, roots->proc,
+                                                        "sys/kernel/perf_event_paranoid");
         read_number(&settings->unprivileged_bpf_disabled, roots->proc, "sys/kernel/unprivileged_bpf_disabled");
         read_number(&settings->bpf_jit_enable, roots->proc, "sys/net/core/bpf_jit_enable");
         read_number(&settings->kprobes_enabled, roots->sys, "kernel/debug/kprobes/enabled");

@@ -21,7 +21,7 @@ static const char *without_prefix(const char *symbol)
 
 /* Functions, and what shows a tracepoint. A function that the compiler has split or specialised (nvme_tcp_poll.isra.0) is
  * another one: its arguments are not those of the source. */
-static bool is_wanted(const char *symbol, char type, const KernelModule *module, const Wanted *wanted)
+static bool is_wanted(const char *symbol, char type, const KernelModule *module, const KernelWanted *wanted)
 {
         const char *tracepoint = without_prefix(symbol);
 
@@ -33,7 +33,7 @@ static bool is_wanted(const char *symbol, char type, const KernelModule *module,
 }
 
 /* "ffffffffc0a41000 t nvme_tcp_poll\t[nvme_tcp]"; the kernel's own have no module. BPF programs are listed there, too. */
-static void add_line(KernelInventory *inventory, char *line, const Wanted *wanted, GHashTable *twice)
+static void add_line(KernelInventory *inventory, char *line, const KernelWanted *wanted, GHashTable *twice)
 {
         char *rest, *type, *symbol, *name;
         KernelModule *module;
@@ -65,7 +65,7 @@ static void remove_twice(KernelInventory *inventory, GHashTable *twice)
         }
 }
 
-void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const Wanted *wanted)
+void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted)
 {
         g_autofree char *path = g_strdup_printf("%s/kallsyms", roots->proc);
         g_autoptr(GHashTable) twice = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "types.h"
+
 const char *const kernel_module_names[] = {
         "vmlinux", "nvme_core", "nvme_fabrics", "nvme_tcp", "nvme_rdma", "nvmet", "nvmet_tcp", "nvmet_rdma", "ib_core", NULL,
 };
@@ -21,6 +23,7 @@ static void module_free(gpointer data)
         g_free(module->srcversion);
         g_free(module->types);
         g_free(module->types_from);
+        g_free(module->types_why_not);
         g_hash_table_unref(module->functions);
         g_hash_table_unref(module->tracepoints);
         g_hash_table_unref(module->arguments);
@@ -131,7 +134,14 @@ bool kernel_inventory_module_has_types(const KernelInventory *inventory, const c
 {
         const KernelModule *module = kernel_inventory_find(inventory, name);
 
-        return module && (module->btf || module->types);
+        return module && module->types && !g_str_equal(module->types, types_source_name(TYPES_NONE));
+}
+
+const char *kernel_inventory_module_types_why_not(const KernelInventory *inventory, const char *name)
+{
+        const KernelModule *module = kernel_inventory_find(inventory, name);
+
+        return module ? module->types_why_not : NULL;
 }
 
 /* What a module has when it is built in is in the kernel's own BTF, and has no module's name in the symbol table. */

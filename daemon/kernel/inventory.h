@@ -9,6 +9,7 @@
 #include <json-glib/json-glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct KernelInventory KernelInventory;
 
@@ -16,6 +17,8 @@ typedef struct KernelInventory KernelInventory;
 typedef struct KernelRoots {
         const char *sys;                /* "/sys" */
         const char *proc;               /* "/proc" */
+        const char *files;              /* "/etc/ntprof/btf": BTF of modules that have none, by release */
+        uid_t owner;                    /* of these: root */
 } KernelRoots;
 
 extern const KernelRoots kernel_roots_default;
@@ -58,8 +61,10 @@ bool kernel_inventory_module_loaded(const KernelInventory *inventory, const char
 ModuleOrigin kernel_inventory_module_origin(const KernelInventory *inventory, const char *module);
 /* The kernel has its BTF. */
 bool kernel_inventory_module_has_btf(const KernelInventory *inventory, const char *module);
-/* Its structures are known, from there or from elsewhere. */
+/* Its structures are known, from there or from elsewhere (types.h). */
 bool kernel_inventory_module_has_types(const KernelInventory *inventory, const char *module);
+/* Why they are not, or not from the best source; NULL: it is the best, or not told. */
+const char *kernel_inventory_module_types_why_not(const KernelInventory *inventory, const char *module);
 /* A FUNC of the module's BTF: what fentry and fexit need. */
 bool kernel_inventory_has_btf_function(const KernelInventory *inventory, const char *module, const char *function);
 /* By its prototype in BTF: what tp_btf needs. */

@@ -50,10 +50,11 @@ char *hook_family_why_not(const KernelInventory *inventory, HookFamily family, u
         if (settings->kprobes_enabled == 0)
                 return g_strdup("kprobes are switched off (echo 1 > /sys/kernel/debug/kprobes/enabled)");
         if (perf_is_for_admin(inventory) && !(capabilities & BIT(CAP_SYS_ADMIN)))
-                return g_strdup_printf("kprobes need CAP_SYS_ADMIN, which ntprofd does not have, while kernel.perf_event_paranoid "
-                                       "is %d (sysctl kernel.perf_event_paranoid=2)", settings->perf_event_paranoid);
+                return g_strdup_printf("kprobes need CAP_SYS_ADMIN, which ntprofd does not have, while "
+                                       "kernel.perf_event_paranoid is %d (sysctl kernel.perf_event_paranoid=2)", settings->perf_event_paranoid);
         if (kernel_inventory_symbols_unreadable(inventory))
-                return g_strdup_printf("the kernel's symbols are not known: %s", kernel_inventory_symbols_unreadable(inventory));
+                return g_strdup_printf("the kernel's symbols are not known: %s",
+                                       kernel_inventory_symbols_unreadable(inventory));
         return NULL;
 }
 
@@ -79,8 +80,8 @@ static char *no_function(const KernelInventory *inventory, HookFamily family, co
                                        function, module);
         }
         if (!kernel_inventory_has_symbol(inventory, module, function))
-                return g_strdup_printf("no function %s among the symbols of %s (inlined by the compiler, or not in this version)",
-                                       function, module);
+                return g_strdup_printf("no function %s among the symbols of %s (inlined by the compiler, or not in this "
+                                       "version)", function, module);
         if (kernel_inventory_kprobe_blacklisted(inventory, function))
                 return g_strdup_printf("the kernel does not let %s be probed (/sys/kernel/debug/kprobes/blacklist)", function);
         return NULL;
@@ -106,6 +107,13 @@ static char *no_tracepoint(const KernelInventory *inventory, HookFamily family, 
         return g_strdup_printf("tracepoint %s has %d arguments, not %d as here", symbol, arguments, candidate->arguments[0]);
 }
 
+static char *unknown_types(const KernelInventory *inventory, const char *module)
+{
+        const char *why = kernel_inventory_module_types_why_not(inventory, module);
+
+        return g_strdup_printf("the structures of %s are not known%s%s", module, why ? ": " : "", why ?: "");
+}
+
 static char *no_field(const KernelInventory *inventory, HookFamily family, const HookField *field)
 {
         /* What else its structures may be known from, the kernel's loader does not ask. */
@@ -118,7 +126,7 @@ static char *no_field(const KernelInventory *inventory, HookFamily family, const
         if (!kernel_inventory_module_loaded(inventory, field->module))
                 return hook_module_not_loaded(field->module);
         if (!kernel_inventory_module_has_types(inventory, field->module))
-                return g_strdup_printf("the structures of %s are not known", field->module);
+                return unknown_types(inventory, field->module);
         return g_strdup_printf("struct %s of %s has no field %s", field->structure, field->module, field->field);
 }
 

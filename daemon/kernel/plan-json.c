@@ -47,7 +47,8 @@ static void add_row(JsonBuilder *builder, const HookChoice *choice)
         for (guint i = 0; i < choice->rejected->len; i++) {
                 const HookRejection *rejection = choice->rejected->pdata[i];
 
-                add_candidate(builder, rejection->candidate, hook_mechanism(rejection->candidate, rejection->family), rejection->reason);
+                add_candidate(builder, rejection->candidate, hook_mechanism(rejection->candidate, rejection->family),
+                              rejection->reason);
         }
         json_builder_end_array(builder);
         json_builder_end_object(builder);

@@ -116,8 +116,8 @@ static HookChoice *choose(const KernelInventory *inventory, HookFamily family, c
         return choice;
 }
 
-static void draft_make(Draft *draft, const KernelInventory *inventory, const HookScope *scope, HookSides side, Transports wanted,
-                       HookFamily family)
+static void draft_make(Draft *draft, const KernelInventory *inventory, const HookScope *scope, HookSides side,
+                       Transports wanted, HookFamily family)
 {
         g_autofree char *why_not = hook_family_why_not(inventory, family, scope->capabilities);
 
@@ -141,7 +141,8 @@ static void draft_make(Draft *draft, const KernelInventory *inventory, const Hoo
                 why = reasons(choice);
                 add_obstacle(draft->obstacles, side, transports_of(row), false,
                              g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", row->boundary, row->covers ? " (" : "",
-                                             row->covers ?: "", row->covers ? ")" : "", kernel_inventory_release(inventory), why));
+                                             row->covers ?: "", row->covers ? ")" : "",
+                                             kernel_inventory_release(inventory), why));
         }
 }
 
@@ -303,7 +304,8 @@ const char *hook_plan_why_not_typed(const HookPlan *plan, HookSides side)
 
 uint64_t hook_plan_capabilities(const HookPlan *plan, HookSides sides)
 {
-        return (sides & HOOK_SIDE_HOST ? plan->host.capabilities : 0) | (sides & HOOK_SIDE_TARGET ? plan->target.capabilities : 0);
+        return (sides & HOOK_SIDE_HOST ? plan->host.capabilities : 0) |
+                (sides & HOOK_SIDE_TARGET ? plan->target.capabilities : 0);
 }
 
 bool hook_plan_has_program(const HookPlan *plan, HookSides side, const char *program)

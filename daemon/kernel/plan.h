@@ -19,7 +19,7 @@ typedef enum HookSides {
 /* The same programs, compiled twice (bpf/hook.h). A side is all of one family. */
 typedef enum HookFamily {
         HOOK_FAMILY_TYPED,                      /* tp_btf, fentry, fexit: the kernel knows all types */
-        HOOK_FAMILY_PROBES,                     /* raw_tp, kprobe, kretprobe: offsets may be from elsewhere, and less is needed */
+        HOOK_FAMILY_PROBES,                     /* raw_tp, kprobe, kretprobe: offsets may be from elsewhere */
 } HookFamily;
 
 /* Sets of capabilities have bits by number, as CapPrm in /proc/PID/status. */

@@ -88,8 +88,9 @@ void kernel_fixture_take_btf(JsonNode *node, const char *module)
                 json_object_set_array_member(object, sets[i], json_array_new());
         json_object_set_object_member(object, "arguments", json_object_new());
         json_object_set_boolean_member(object, "btf", FALSE);
-        json_object_set_null_member(object, "types");
+        json_object_set_string_member(object, "types", "none");
         json_object_set_null_member(object, "types_from");
+        json_object_set_string_member(object, "types_why_not", "it is a test");
 }
 
 const HookChoice *kernel_fixture_choice(const HookPlan *plan, const char *boundary, const char *covers)

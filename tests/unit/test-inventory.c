@@ -39,7 +39,8 @@ static void test_schema_1(void)
 }
 
 #define OLD(modules) "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"6.1\",\"modules\":" modules "}"
-#define NEW(settings, modules) "{\"schema\":\"org.ntprof.kernel-inventory/2\",\"release\":\"6.1\"," settings "\"modules\":" modules "}"
+#define NEW(settings, modules) \
+        "{\"schema\":\"org.ntprof.kernel-inventory/2\",\"release\":\"6.1\"," settings "\"modules\":" modules "}"
 #define SETTINGS "\"settings\":{\"kprobes_blacklisted\":[]},"
 #define MODULE(more) "[{\"name\":\"x\",\"loaded\":true,\"btf\":true,\"functions\":[],\"tracepoints\":[],\"fields\":[]" more "}]"
 
@@ -182,8 +183,8 @@ static FakeTree *kernel_tree(void)
 
 static KernelInventory *read_tree(FakeTree *tree)
 {
-        g_autofree char *proc = g_build_filename(tree->root, "proc", NULL);
-        const KernelRoots roots = { .sys = tree->sys, .proc = proc };
+        g_autofree char *proc = g_build_filename(tree->root, "proc", NULL), *files = g_build_filename(tree->root, "btf", NULL);
+        const KernelRoots roots = { .sys = tree->sys, .proc = proc, .files = files, .owner = geteuid() };
         KernelInventory *inventory = NULL;
 
         g_assert_cmpint(kernel_inventory_read(&roots, &inventory), ==, 0);
@@ -225,7 +226,9 @@ static void test_modules(void)
         g_assert_cmpstr(out->version, ==, "24.10");
         g_assert_cmpstr(out->srcversion, ==, "ABCDEF");
         g_assert_false(out->btf);
-        g_assert_null(out->types);
+        g_assert_cmpstr(out->types, ==, "none");
+        g_assert_nonnull(strstr(out->types_why_not, "nvme_tcp has no BTF"));
+        g_assert_nonnull(strstr(out->types_why_not, "no built-in layout"));
         /* built in: a folder of parameters only */
         g_assert_true(kernel_inventory_module_loaded(inventory, "nvme_core"));
         g_assert_cmpint(kernel_inventory_module_origin(inventory, "nvme_core"), ==, MODULE_IN_TREE);
