@@ -8,6 +8,9 @@
 
 #include "../util.h"
 #include "daemon/kernel/linux-5.10.skel.h"
+#include "daemon/kernel/linux-5.15.skel.h"
+#include "daemon/kernel/linux-6.11.skel.h"
+#include "daemon/kernel/linux-6.8.skel.h"
 
 #define DEPTH_MAX 16
 
@@ -18,7 +21,10 @@ typedef struct Layout {
 } Layout;
 
 static const Layout layouts[] = {
-        { "5.10.", "Linux 5.10.223 (Debian 11)", linux_5_10__elf_bytes },
+        { "5.10.", "Linux 5.10.223", linux_5_10__elf_bytes },
+        { "5.15.", "Linux 5.15.135", linux_5_15__elf_bytes },
+        { "6.8.", "Linux 6.8.0", linux_6_8__elf_bytes },
+        { "6.11.", "Linux 6.11.11", linux_6_11__elf_bytes },
 };
 
 /* A type of the stub in the BTF that is made. */

@@ -175,8 +175,12 @@ static int check_header(int fd, bool *ret_plain, char **ret_reason)
         ssize_t n;
         char c;
 
+        if (fstat(fd, &st) < 0)
+                return refuse(-errno, ret_reason, g_strdup(strerror(errno)));
+        if (!S_ISREG(st.st_mode))
+                return refuse(-EINVAL, ret_reason, g_strdup("it is no regular file"));
         n = pread(fd, &header, sizeof(header), 0);
-        if (n < 0 || fstat(fd, &st) < 0)
+        if (n < 0)
                 return refuse(-errno, ret_reason, g_strdup(strerror(errno)));
         size = st.st_size;
         if (n >= 4 && memcmp(&header, "\177ELF", 4) == 0)
@@ -249,8 +253,7 @@ static int check_owner(int fd, const char *path, uid_t owner, char **ret_reason)
                 return refuse(-EPERM, ret_reason,
                               g_strdup_printf("%s is not used, as others than root may write it (owner %u, mode %03o): chown root it, and "
                                               "chmod go-w", path, st.st_uid, st.st_mode & 0777));
-        return S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) ?
-                       0 : refuse(-EINVAL, ret_reason, g_strdup_printf("%s is no file", path));
+        return 0;
 }
 
 /* -ENOENT without a reason. */

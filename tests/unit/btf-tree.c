@@ -2,6 +2,7 @@
 #include "btf-tree.h"
 
 #include <glib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,10 +41,14 @@ struct btf *btf_stub(const char *name)
 void btf_write_bytes(FakeTree *tree, const void *data, size_t size, const char *path)
 {
         g_autofree char *full = g_build_filename(tree->root, path, NULL), *folder = g_path_get_dirname(full);
+        FILE *file;
 
         g_assert_cmpint(g_mkdir_with_parents(folder, 0755), ==, 0);
-        g_assert_true(g_file_set_contents(full, data, size, NULL));
-        g_assert_cmpint(chmod(full, 0644), ==, 0);
+        file = fopen(full, "w");
+        g_assert_nonnull(file);
+        g_assert_cmpuint(fwrite(data, 1, size, file), ==, size);
+        g_assert_cmpint(fchmod(fileno(file), 0644), ==, 0);
+        g_assert_cmpint(fclose(file), ==, 0);
 }
 
 void btf_write(FakeTree *tree, const struct btf *btf, const char *path)

@@ -2,9 +2,9 @@
 /*
  * For definitions of a kernel's structures, from which daemon/kernel/layouts.c makes a layout.
  *
- * What matters are the order of members, their sizes, and the names of those that bpf/kernel-types.h names. So a pointer is a
- * void *, a run of pointers is an array of them, and a structure ends where nothing behind is read, unless it is part of another.
- * There must be no bitfields, nothing packed, and no alignment by attribute, for BTF has not what it takes to lay these out.
+ * What matters are the order of members, their sizes, and the names of those that bpf/kernel-types.h names. So a pointer
+ * is a void *, a run of pointers is an array of them, and a structure ends where nothing behind is read, unless it is
+ * part of another. There must be no bitfields, nothing packed, and no alignment by attribute: BTF doesn't tell of these.
  */
 #pragma once
 
@@ -15,10 +15,11 @@ typedef unsigned long long u64;
 typedef _Bool bool;
 typedef void *pointer;
 
-/* The structures of a module: what a program can ask for. */
-#define MODULE_HAS(module, structure) static struct structure *module##_##structure __attribute__((used, section(".data." #module)))
+/* What a program can ask for of a module. */
+#define MODULE_HAS(module, structure) \
+        static struct structure *module##_##structure __attribute__((used, section(".data." #module)))
 
-/* Empty: the kernel's own, whose size and alignment vmlinux's BTF has. */
+/* The kernel's own, empty: their sizes and alignments are vmlinux's. */
 #define OF_VMLINUX(structure) struct structure {}
 
 OF_VMLINUX(bio);
@@ -27,7 +28,6 @@ OF_VMLINUX(cdev);
 OF_VMLINUX(completion);
 OF_VMLINUX(delayed_work);
 OF_VMLINUX(device);
-OF_VMLINUX(iov_iter);
 OF_VMLINUX(kiocb);
 OF_VMLINUX(list_head);
 OF_VMLINUX(llist_head);
@@ -37,6 +37,7 @@ OF_VMLINUX(mutex);
 OF_VMLINUX(percpu_ref);
 OF_VMLINUX(rw_semaphore);
 OF_VMLINUX(spinlock);
+OF_VMLINUX(srcu_struct);
 OF_VMLINUX(wait_queue_head);
 OF_VMLINUX(work_struct);
 OF_VMLINUX(xarray);
