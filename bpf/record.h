@@ -109,6 +109,8 @@ enum np_counter {
         NP_C_PASSTHROUGH,       /* not measured: REQ_OP_DRV_IN/OUT (io_uring passthrough, ioctl) */
         NP_C_WALK_TRUNCATED,    /* the list of requests to send was longer than the program may walk */
         NP_C_KIND_OVERFLOW,     /* counted in COMMANDS, but no slot for its (filter, opcode, nlb) */
+        NP_C_CALL_LOST,         /* not seen: a function's return, or what its arguments were (probes only) */
+        NP_C_WRONG_TYPES,       /* sampled, and a structure of the kernel's did not hold what it should where it should */
         NP_C_COUNT,
 };
 

@@ -172,13 +172,14 @@ int recording_frame_counters(const RecordingFrame *frame, CaptureCounters *ret)
         const struct replay_counters *c = frame->data;
         const uint64_t *values = (const uint64_t *) (c + 1);
 
-        if (c->n_counters != NP_C_COUNT || c->n_kinds > ELEMENTSOF(ret->kinds) ||
-            frame->size != sizeof(*c) + (2 * NP_C_COUNT + 2 * (uint64_t) c->n_kinds) * sizeof(uint64_t))
+        if (c->n_counters > NP_C_COUNT || c->n_kinds > ELEMENTSOF(ret->kinds) ||
+            frame->size != sizeof(*c) + (2 * (uint64_t) c->n_counters + 2 * (uint64_t) c->n_kinds) * sizeof(uint64_t))
                 return -EBADMSG;
 
-        memcpy(ret->host, values, sizeof(ret->host));
-        memcpy(ret->target, values + NP_C_COUNT, sizeof(ret->target));
-        values += 2 * NP_C_COUNT;
+        *ret = (CaptureCounters) {};
+        memcpy(ret->host, values, c->n_counters * sizeof(uint64_t));
+        memcpy(ret->target, values + c->n_counters, c->n_counters * sizeof(uint64_t));
+        values += 2 * c->n_counters;
         ret->host_recursion = c->host_recursion;
         ret->target_recursion = c->target_recursion;
         ret->host_in_flight = c->host_in_flight;

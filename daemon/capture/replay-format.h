@@ -44,7 +44,7 @@ struct replay_counters {
         __u64 time_ns;
         __u64 host_recursion, target_recursion;
         __u64 host_in_flight, target_in_flight;
-        __u32 n_counters;               /* NP_C_COUNT */
+        __u32 n_counters;               /* NP_C_COUNT of the recorder: a recording of before a counter was added has fewer */
         __u32 n_kinds;
         /* then __u64 host[n_counters], target[n_counters], and n_kinds times {__u64 key, count} */
 };

@@ -26,7 +26,7 @@ FLAG_CANCELLED, FLAG_RETRIED, FLAG_IN_CAPSULE, FLAG_R2T, FLAG_FUA, FLAG_RDMA_REA
 KIND_FUA = 1 << 24                                      # NP_KIND_FUA
 # enum np_counter
 COMMANDS, SAMPLED, EMITTED, RING_FULL = 0, 1, 2, 3
-N_COUNTERS = 10
+N_COUNTERS = 12
 
 HOSTNQN = "nqn.2014-08.org.nvmexpress:uuid:0b6bd2a5-2d2c-4c0c-9f4f-4a8d6f2f7a01"
 SUBSYSNQN = "nqn.2026-11.org.ntprof:test"
@@ -281,7 +281,7 @@ class Recording:
             target[COMMANDS] = count.begun + extra
             target[SAMPLED] = target[EMITTED] = count.target
         return (struct.pack("<5Q2I", time, 0, 0, count.begun - count.done, 0, N_COUNTERS, len(kinds)) +
-                struct.pack("<10Q", *host) + struct.pack("<10Q", *target) +
+                struct.pack(f"<{2 * N_COUNTERS}Q", *host, *target) +
                 b"".join(struct.pack("<2Q", k, n) for k, n in sorted(kinds.items())))
 
     def weighted_ms(self) -> int:

@@ -102,7 +102,7 @@ class Target:
 
     def sync(self, target_ns: int, recursion: int = 0, link_full: int = 0, counters: dict[int, int] | None = None) -> None:
         values = [(counters or {}).get(i, 0) for i in range(make_replay.N_COUNTERS)]
-        self.send(frame(SYNC, struct.pack("<4Q10Q", target_ns, 0, recursion, link_full, *values)))
+        self.send(frame(SYNC, struct.pack(f"<4Q{make_replay.N_COUNTERS}Q", target_ns, 0, recursion, link_full, *values)))
 
     def ended(self, error: str | None = None, message: str | None = None) -> None:
         self.send(frame(ENDED, json.dumps({"error": error, "message": message}).encode()))

@@ -336,7 +336,7 @@ def malformed(good: bytes) -> Iterator[tuple[str, bytes]]:
     yield "times", frame(RECORDS, good[:48] + b"\xff" * 88 + good[136:])
     yield "ended", frame(ENDED, b"[")
     yield "a threshold more than it was given", frame(CHANGED, struct.pack("<Q2I", 1, make_replay.ALL, 0))
-    yield "clock", frame(SYNC, struct.pack("<4Q10Q", 1 << 62, *[0] * 13))
+    yield "clock", frame(SYNC, struct.pack("<4Q12Q", 1 << 62, *[0] * 15))
 
 
 @tap.case

@@ -12,7 +12,7 @@ THRESHOLD, RESUME, PAUSE = 1, 2, 3
 FACTS, CHANGED, RECORDS, SYNC, ENDED = 16, 17, 18, 19, 20
 ALL = 0xFFFFFFFF
 FRAME = struct.Struct("<2I")
-SYNC_BODY = struct.Struct("<4Q10Q")
+SYNC_BODY = struct.Struct("<4Q12Q")
 RECORD_SIZE = 192
 PATIENCE = 60.0     # s
 

@@ -162,6 +162,34 @@ static void test_frames(void)
         g_assert_cmpuint(iostat.ios, ==, 1010);
 }
 
+/* One of before a counter was added can be read still; one of a counter that is not known cannot. */
+static void test_other_counters(void)
+{
+        struct {
+                struct replay_counters head;
+                __u64 host[2], target[2];
+        } fewer = { .head = { .n_counters = 2 }, .host = { 7, 8 }, .target = { 9, 10 } };
+        struct {
+                struct replay_counters head;
+                __u64 values[2 * (NP_C_COUNT + 1)];
+        } more = { .head = { .n_counters = NP_C_COUNT + 1 } };
+        RecordingFrame frame = { .type = REPLAY_COUNTERS, .size = sizeof(fewer), .data = &fewer };
+        g_autofree CaptureCounters *counters = g_new0(CaptureCounters, 1);
+
+        counters->host[NP_C_EMITTED] = 99;
+        g_assert_cmpint(recording_frame_counters(&frame, counters), ==, 0);
+        g_assert_cmpuint(counters->host[NP_C_COMMANDS], ==, 7);
+        g_assert_cmpuint(counters->host[NP_C_SAMPLED], ==, 8);
+        g_assert_cmpuint(counters->target[NP_C_COMMANDS], ==, 9);
+        g_assert_cmpuint(counters->target[NP_C_SAMPLED], ==, 10);
+        g_assert_cmpuint(counters->host[NP_C_EMITTED], ==, 0);
+
+        frame.size--;
+        g_assert_cmpint(recording_frame_counters(&frame, counters), ==, -EBADMSG);
+        frame = (RecordingFrame) { .type = REPLAY_COUNTERS, .size = sizeof(more), .data = &more };
+        g_assert_cmpint(recording_frame_counters(&frame, counters), ==, -EBADMSG);
+}
+
 static void test_facts_round_trip(void)
 {
         _cleanup_(recording_freep) Recording *recording = open_made();
@@ -312,6 +340,7 @@ int main(int argc, char **argv)
 
         g_test_add_func("/recording/facts", test_facts);
         g_test_add_func("/recording/frames", test_frames);
+        g_test_add_func("/recording/other-counters", test_other_counters);
         g_test_add_func("/recording/in-detail", test_in_detail);
         g_test_add_func("/recording/facts-round-trip", test_facts_round_trip);
         g_test_add_func("/recording/target-alone", test_target_alone);

@@ -105,10 +105,10 @@ static void test_split_anywhere(void)
                 const char *expected;
         } talks[] = {
                 { WIRE_SIDE_HOST, host, "1:8 2:0 1:8 3:0" },
-                { WIRE_SIDE_TARGET, target, "16:20 17:16 18:576 19:112 18:192 20:2" },
+                { WIRE_SIDE_TARGET, target, "16:20 17:16 18:576 19:128 18:192 20:2" },
         };
 
-        G_STATIC_ASSERT(sizeof(struct np_target_record) == 192 && sizeof(struct wire_sync) == 112);
+        G_STATIC_ASSERT(sizeof(struct np_target_record) == 192 && sizeof(struct wire_sync) == 128);
         for (size_t i = 0; i < ELEMENTSOF(talks); i++) {
                 for (size_t piece = 1; piece <= talks[i].bytes->len; piece++) {
                         bool at_end;
@@ -238,7 +238,7 @@ static void test_out_of_turn(void)
                 { WIRE_SIDE_TARGET, { { WIRE_CHANGED, 16 } }, "!a frame came out of turn" },
                 { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_FACTS, 2 } }, "16:2 !a frame came twice that comes once" },
                 { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_RECORDS, 192 } }, "16:2 !a frame came out of turn" },
-                { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_SYNC, 112 } }, "16:2 !a frame came out of turn" },
+                { WIRE_SIDE_TARGET, { { WIRE_FACTS, 2 }, { WIRE_SYNC, 128 } }, "16:2 !a frame came out of turn" },
         };
         static const guint8 zeros[192];
 
