@@ -87,7 +87,8 @@ static int place_composite(Maker *m, const struct btf_type *type, Place *ret)
         ret->id = btf_is_union(type) ? btf__add_union(m->to, btf__name_by_offset(m->stub, type->name_off), ret->size) :
                                        btf__add_struct(m->to, btf__name_by_offset(m->stub, type->name_off), ret->size);
         for (unsigned i = 0; i < btf_vlen(type) && ret->id >= 0; i++) {
-                r = btf__add_field(m->to, btf__name_by_offset(m->stub, btf_members(type)[i].name_off), places[i].id, offsets[i] * 8, 0);
+                r = btf__add_field(m->to, btf__name_by_offset(m->stub, btf_members(type)[i].name_off), places[i].id,
+                                   offsets[i] * 8, 0);
                 if (r < 0)
                         return r;
         }
@@ -106,7 +107,8 @@ static int place_array(Maker *m, const struct btf_type *type, Place *ret)
         r = place_type(m, array->type, &element);
         if (r < 0)
                 return r;
-        *ret = (Place) { btf__add_array(m->to, index.id, element.id, array->nelems), element.size * array->nelems, element.align };
+        *ret = (Place) { btf__add_array(m->to, index.id, element.id, array->nelems), element.size * array->nelems,
+                         element.align };
         return ret->id;
 }
 
@@ -173,7 +175,8 @@ static int place_section(Maker *m, const struct btf_type *section)
         return 0;
 }
 
-int kernel_layout_from_stub(const struct btf *stub, const char *module, struct btf *vmlinux, struct btf **ret, char **ret_reason)
+int kernel_layout_from_stub(const struct btf *stub, const char *module, struct btf *vmlinux, struct btf **ret,
+                            char **ret_reason)
 {
         g_autofree char *section = g_strdup_printf(".data.%s", module);
         g_autoptr(GHashTable) done = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -218,7 +221,8 @@ int kernel_layout_make(const char *release, const char *module, struct btf *vmli
                 object = bpf_object__open_mem(elf, size, &options);
                 if (!object) {
                         r = -errno;
-                        *ret_reason = g_strdup_printf("the built-in layout of %s cannot be read: %s", layouts[i].name, strerror(errno));
+                        *ret_reason = g_strdup_printf("the built-in layout of %s cannot be read: %s", layouts[i].name,
+                                                      strerror(errno));
                         return r;
                 }
                 r = kernel_layout_from_stub(bpf_object__btf(object), module, vmlinux, ret, ret_reason);

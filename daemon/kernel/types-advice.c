@@ -42,6 +42,8 @@ char *kernel_types_advice(const char *release, const char *module, bool out_of_t
                 else
                         object = g_strdup_printf("/usr/lib/debug/lib/modules/%s/kernel/%s", release, file);
         }
-        return g_strdup_printf("with pahole and %s installed, as root: mkdir -p %s && pahole -J %s--btf_encode_detached=%s/%s.btf %s && "
-                               "chmod a+r %s/%s.btf", needs, folder, base, folder, module, object, folder, module);
+        return g_strdup_printf(
+                "with pahole and %s installed, as root: mkdir -p %s && pahole -J %s--btf_encode_detached=%s/%s.btf %s && "
+                "chmod a+r %s/%s.btf",
+                needs, folder, base, folder, module, object, folder, module);
 }

@@ -82,7 +82,8 @@ static GHashTable *index_types(const ModuleTypes *module, const Wanted *wanted)
                 char kind = key_of(type);
                 GArray *ids;
 
-                if (!kind || !name || !*name || g_snprintf(buffer, sizeof(buffer), "%c%s", kind, name) >= (int) sizeof(buffer) ||
+                if (!kind || !name || !*name ||
+                    g_snprintf(buffer, sizeof(buffer), "%c%s", kind, name) >= (int) sizeof(buffer) ||
                     !g_hash_table_contains(wanted->types, buffer))
                         continue;
                 ids = g_hash_table_lookup(index, buffer);
@@ -319,8 +320,9 @@ static int compose_one(Composition *c, const char *key, Error *error)
                 int r = copy_named(&copier, g_array_index(ids, unsigned, i));
 
                 if (r < 0)
-                        return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s: its types of module %s cannot be used: %s: %s",
-                                         from->where, module, key + 1, r == -ELOOP ? "it contains itself" : strerror(-r));
+                        return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED,
+                                         "%s: its types of module %s cannot be used: %s: %s", from->where, module, key + 1,
+                                         r == -ELOOP ? "it contains itself" : strerror(-r));
         }
         g_hash_table_replace(c->types->origins, g_strdup(key + 1), g_strdup(module));
         return 0;

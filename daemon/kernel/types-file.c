@@ -2,10 +2,10 @@
 /*
  * A user's BTF file: whose it is, whether it is whole, and whether it is of the kernel that runs.
  *
- * pahole writes either a BTF that is split on vmlinux's (--btf_base): ids and strings go on where those of vmlinux end; or a plain
- * one. Neither says what kernel it is of. With another vmlinux below it, the references and the names of a split one land at some
- * other type, and in the middle of some other string: so all are looked at. A plain one repeats structures of the kernel, and must
- * agree with vmlinux about them.
+ * pahole writes either a BTF that is split on vmlinux's (--btf_base): ids and strings go on where those of vmlinux end; or a
+ * plain one. Neither says what kernel it is of. With another vmlinux below it, the references and the names of a split one land
+ * at some other type, and in the middle of some other string: so all are looked at. A plain one repeats structures of the
+ * kernel, and must agree with vmlinux about them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -125,9 +125,10 @@ static int check_types(const struct btf *btf, unsigned first_id, char **ret_reas
                 if (type_valid(btf, type, first))
                         continue;
                 if (!is_name(btf, type->name_off, first))
-                        return refuse(-ESTALE, ret_reason, g_strdup_printf("the name of its type %u is none", id));
-                return refuse(-ESTALE, ret_reason, g_strdup_printf("its type %u (%s%s) refers to a name or a type that cannot be", id,
-                                                                   kind_name(type), btf__name_by_offset(btf, type->name_off)));
+                        return refuse(-ESTALE, ret_reason, g_strdup_printf("its type %u has a name that is none", id));
+                return refuse(-ESTALE, ret_reason,
+                              g_strdup_printf("its type %u (%s%s) refers to a name or a type that cannot be", id,
+                                              kind_name(type), btf__name_by_offset(btf, type->name_off)));
         }
         return 0;
 }
@@ -147,7 +148,8 @@ static bool same_members(const struct btf *btf, const struct btf_type *a, const 
 /* Structures that most modules know, and that differ between kernels. */
 static int check_kernel(const struct btf *btf, const struct btf *vmlinux, char **ret_reason)
 {
-        static const char *const known[] = { "module", "task_struct", "request", "bio", "device", "sock", "sk_buff", "page", "file" };
+        static const char *const known[] = { "module", "task_struct", "request", "bio", "device",
+                                             "sock",   "sk_buff",     "page",    "file" };
         unsigned compared = 0;
 
         for (size_t i = 0; i < ELEMENTSOF(known); i++) {
@@ -158,7 +160,8 @@ static int check_kernel(const struct btf *btf, const struct btf *vmlinux, char *
                         continue;
                 if (!same_members(btf, btf__type_by_id(btf, a), vmlinux, btf__type_by_id(vmlinux, b)))
                         return refuse(-ESTALE, ret_reason,
-                                      g_strdup_printf("its struct %s is not this kernel's: it was made for another kernel", known[i]));
+                                      g_strdup_printf("its struct %s is not this kernel's: it was made for another kernel",
+                                                      known[i]));
                 compared++;
         }
         if (compared == 0)
@@ -193,7 +196,8 @@ static int check_header(int fd, bool *ret_plain, char **ret_reason)
         if (header.magic != BTF_MAGIC)
                 return refuse(-EINVAL, ret_reason, g_strdup_printf("it is no BTF (it begins with 0x%04x)", header.magic));
         if (header.version != BTF_VERSION)
-                return refuse(-EINVAL, ret_reason, g_strdup_printf("it is BTF of version %u, not %u", header.version, BTF_VERSION));
+                return refuse(-EINVAL, ret_reason,
+                              g_strdup_printf("it is BTF of version %u, not %u", header.version, BTF_VERSION));
         if (size > FILE_SIZE_MAX)
                 return refuse(-EFBIG, ret_reason, g_strdup_printf("it is larger than %u MiB", FILE_SIZE_MAX >> 20));
 
@@ -222,14 +226,16 @@ static int parse(int fd, struct btf *vmlinux, struct btf **ret, unsigned *ret_fi
 
         btf = btf__parse_raw_split(name, plain ? NULL : vmlinux);
         if (!btf)
-                return refuse(-EINVAL, ret_reason, g_strdup_printf("it is damaged: libbpf cannot read it (%s)", strerror(errno)));
+                return refuse(-EINVAL, ret_reason,
+                              g_strdup_printf("it is damaged: libbpf cannot read it (%s)", strerror(errno)));
         *ret_first = plain ? 1 : btf__type_cnt(vmlinux);
 
         r = check_types(btf, *ret_first, ret_reason);
         if (r < 0) {
                 char *detail = *ret_reason;
 
-                *ret_reason = g_strdup_printf("%s: it is damaged%s", detail, plain ? "" : ", or was made with the vmlinux of another kernel");
+                *ret_reason = g_strdup_printf("%s: it is damaged%s", detail,
+                                              plain ? "" : ", or was made with the vmlinux of another kernel");
                 g_free(detail);
         }
         if (r >= 0 && plain && vmlinux)
@@ -250,9 +256,12 @@ static int check_owner(int fd, const char *path, uid_t owner, char **ret_reason)
         if (fstat(fd, &st) < 0)
                 return refuse(-errno, ret_reason, g_strdup_printf("%s: %s", path, strerror(errno)));
         if (st.st_uid != owner || (st.st_mode & (S_IWGRP | S_IWOTH)))
-                return refuse(-EPERM, ret_reason,
-                              g_strdup_printf("%s is not used, as others than root may write it (owner %u, mode %03o): chown root it, and "
-                                              "chmod go-w", path, st.st_uid, st.st_mode & 0777));
+                return refuse(
+                        -EPERM, ret_reason,
+                        g_strdup_printf(
+                                "%s is not used, as others than root may write it (owner %u, mode %03o): chown root it, and "
+                                "chmod go-w",
+                                path, st.st_uid, st.st_mode & 0777));
         return 0;
 }
 
@@ -289,8 +298,8 @@ static int open_file(const KernelTypesRoots *roots, const char *release, const c
         return open_checked(folder, name, O_NOFOLLOW, path, roots->owner, ret_reason);
 }
 
-int types_file_read(const KernelTypesRoots *roots, const char *release, const char *module, struct btf *vmlinux, struct btf **ret,
-                    unsigned *ret_first, char **ret_reason)
+int types_file_read(const KernelTypesRoots *roots, const char *release, const char *module, struct btf *vmlinux,
+                    struct btf **ret, unsigned *ret_first, char **ret_reason)
 {
         g_autofree char *name = g_strconcat(module, ".btf", NULL), *path = g_build_filename(roots->files, release, name, NULL),
                         *detail = NULL;

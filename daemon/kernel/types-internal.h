@@ -8,10 +8,10 @@
 #define VMLINUX "vmlinux"
 
 typedef struct ModuleTypes {
-        struct btf *btf;
+        struct btf *btf;                /* of a module that is built in: vmlinux's */
         unsigned first;                 /* its own types; before them are those of the BTF it is split from */
         TypesSource source;
-        bool loaded, out_of_tree;
+        bool loaded, built_in, out_of_tree;
         char *where, *why_not;
 } ModuleTypes;
 
@@ -26,8 +26,8 @@ struct KernelTypes {
 const ModuleTypes *kernel_types_get(KernelTypes *types, const char *module);
 
 /*
- * A user's file. When it cannot be used *ret_reason (to be freed) says why: there is none, others may write it, it is no BTF, or of
- * another kernel. vmlinux NULL: the file is vmlinux's own.
+ * A user's file. When it cannot be used *ret_reason (to be freed) says why: there is none, others may write it, it is no BTF,
+ * or of another kernel. vmlinux NULL: the file is vmlinux's own.
  */
-int types_file_read(const KernelTypesRoots *roots, const char *release, const char *module, struct btf *vmlinux, struct btf **ret,
-                    unsigned *ret_first, char **ret_reason);
+int types_file_read(const KernelTypesRoots *roots, const char *release, const char *module, struct btf *vmlinux,
+                    struct btf **ret, unsigned *ret_first, char **ret_reason);

@@ -16,7 +16,8 @@ static const KernelTypesRoots system_roots = {
 
 static void module_free(ModuleTypes *module)
 {
-        btf__free(module->btf);
+        if (!module->built_in)
+                btf__free(module->btf);
         g_free(module->where);
         g_free(module->why_not);
         g_free(module);
@@ -98,7 +99,8 @@ static void from_layout(KernelTypes *types, ModuleTypes *module, const char *nam
 static ModuleTypes *read_module(KernelTypes *types, const char *name)
 {
         const ModuleTypes *vmlinux = g_hash_table_lookup(types->modules, VMLINUX);
-        g_autofree char *folder = g_build_filename(types->roots.modules, name, NULL);
+        g_autofree char *folder = g_build_filename(types->roots.modules, name, NULL),
+                        *state = g_build_filename(folder, "initstate", NULL);
         ModuleTypes *module = g_new0(ModuleTypes, 1);
 
         module->first = 1;
@@ -107,6 +109,12 @@ static ModuleTypes *read_module(KernelTypes *types, const char *name)
                 g_autofree char *reason = g_strdup_printf("%s is not loaded", name);
 
                 say_why(module, reason);
+                return module;
+        }
+        /* a folder of parameters only */
+        module->built_in = !g_file_test(state, G_FILE_TEST_EXISTS);
+        if (module->built_in) {
+                take(module, vmlinux->source, vmlinux->btf, vmlinux->first, g_strdup(vmlinux->where));
                 return module;
         }
         module->out_of_tree = is_out_of_tree(folder);
@@ -147,8 +155,8 @@ int kernel_types_open(const KernelTypesRoots *roots, const char *release, Kernel
         if (!from_kernel(types, vmlinux, VMLINUX, NULL) && !from_file(types, vmlinux, VMLINUX, NULL)) {
                 g_autofree char *advice = kernel_types_advice(types->release, VMLINUX, false);
 
-                return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "the kernel's types are not known: %s; %s", vmlinux->why_not,
-                                 advice);
+                return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "the kernel's types are not known: %s; %s",
+                                 vmlinux->why_not, advice);
         }
         *ret = TAKE_PTR(types);
         return 0;

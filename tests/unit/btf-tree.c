@@ -38,6 +38,15 @@ struct btf *btf_stub(const char *name)
         g_error("no BTF of %s", name);
 }
 
+void btf_module(FakeTree *tree, const char *module, const char *taint)
+{
+        fake_directory(tree, "modules/%s", module);
+        if (!taint)
+                return;
+        fake_file(tree, "live", "modules/%s/initstate", module);
+        fake_file(tree, taint, "modules/%s/taint", module);
+}
+
 void btf_write_bytes(FakeTree *tree, const void *data, size_t size, const char *path)
 {
         g_autofree char *full = g_build_filename(tree->root, path, NULL), *folder = g_path_get_dirname(full);

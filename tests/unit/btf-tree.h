@@ -10,9 +10,11 @@
 
 /* Of a tree: btf/, files/, modules/. */
 KernelTypesRoots btf_roots(FakeTree *tree);
-/* The BTF of tests/fixtures/btf-stubs/NAME.c, which the build compiles; or of one of the daemon's, "linux-5.10", or of a program,
- * "host". */
+/* The BTF of tests/fixtures/btf-stubs/NAME.c, which the build compiles; or of a layout of the daemon's, "linux-5.10", or of a
+ * program, "host". */
 struct btf *btf_stub(const char *name);
+/* A loaded module; taint "" is one of the kernel's own, NULL one that is built in. */
+void btf_module(FakeTree *tree, const char *module, const char *taint);
 /* Into a file of the tree. */
 void btf_write(FakeTree *tree, const struct btf *btf, const char *path);
 void btf_write_bytes(FakeTree *tree, const void *data, size_t size, const char *path);

@@ -11,9 +11,11 @@
 /* Every kind of member is where the source has it, and of its size. */
 static void test_kinds(void)
 {
-        static const char *const paths[] = { "nested", "nested.deep", "many", "many.deep", "in_struct", "in_union", "nameless",
-                                             "nameless.length", "three_bits", "seven_bits", "forty_bits", "color", "next", "call",
-                                             "forward", "chain", "flag", "text", "flexible" };
+        static const char *const paths[] = { "nested",     "nested.deep", "many",       "many.deep",
+                                             "in_struct",  "in_union",    "nameless",   "nameless.length",
+                                             "three_bits", "seven_bits",  "forty_bits", "color",
+                                             "next",       "call",        "forward",    "chain",
+                                             "flag",       "text",        "flexible" };
         static const char *const unread[] = { "nested.unread", "unread_too", "nameless.unread_three", "unread_four", "gone" };
         FakeTree *tree = fake_tree_new();
         struct btf *kernel = btf_stub("kinds-kernel"), *program = btf_stub("kinds-program"), *composed;
@@ -146,7 +148,7 @@ static void add_module(FakeTree *tree, struct btf *vmlinux, const char *module, 
                 add_marked(btf, *names, offset);
         btf_write(tree, btf, path);
         btf__free(btf);
-        fake_directory(tree, "modules/%s", module);
+        btf_module(tree, module, "");
 }
 
 #define NAMES(...) ((const char *const[]) { __VA_ARGS__, NULL })
@@ -155,7 +157,8 @@ static void test_homes(void)
 {
         FakeTree *tree = fake_tree_new();
         struct btf *vmlinux = btf__new_empty(), *composed;
-        struct btf *program = program_of(NAMES("nvmet_req", "nvmet_tcp_queue", "nvme_command", "ib_cq", "request", "nvme_request", "irq_poll"));
+        struct btf *program = program_of(
+                NAMES("nvmet_req", "nvmet_tcp_queue", "nvme_command", "ib_cq", "request", "nvme_request", "irq_poll"));
         KernelTypes *types;
 
         add_marked(vmlinux, "request", 4);
@@ -199,10 +202,10 @@ static void test_out_of_tree(void)
         add_marked(vmlinux, "request", 4);
         add_marked(vmlinux, "nvme_request", 8);
         btf_write(tree, vmlinux, "btf/vmlinux");
-        fake_file(tree, "OE", "modules/nvme_core/taint");
+        btf_module(tree, "nvme_core", "OE");
         add_module(tree, vmlinux, "nvmet", 100, NAMES("nvme_request", "nvme_command"));
         add_module(tree, vmlinux, "nvme_rdma", 200, NAMES("nvme_command", "ib_cq"));
-        fake_file(tree, "OE", "modules/nvme_rdma/taint");
+        btf_module(tree, "nvme_rdma", "OE");
 
         types = btf_open(tree, RELEASE);
         composed = btf_compose(types, program);
@@ -222,7 +225,8 @@ static void test_out_of_tree(void)
 /* Types that can't be are an error, not a crash. The kernel's own BTF is not looked through before. */
 static void test_impossible(void)
 {
-        static const char *const messages[] = { "it contains itself", "Invalid argument", "Invalid argument", "Invalid argument" };
+        static const char *const messages[] = { "it contains itself", "Invalid argument", "Invalid argument",
+                                                "Invalid argument" };
 
         for (unsigned i = 0; i < ELEMENTSOF(messages); i++) {
                 FakeTree *tree = fake_tree_new();
@@ -253,7 +257,8 @@ static void test_impossible(void)
 
                 types = btf_open(tree, RELEASE);
                 g_assert_cmpint(kernel_types_compose(types, program, &composed, &error), ==, -EOPNOTSUPP);
-                message = g_strdup_printf("%s/btf/vmlinux: its types of module vmlinux cannot be used: thing: %s", tree->root, messages[i]);
+                message = g_strdup_printf("%s/btf/vmlinux: its types of module vmlinux cannot be used: thing: %s", tree->root,
+                                          messages[i]);
                 g_assert_cmpstr(error.message, ==, message);
 
                 btf__free(program);

@@ -21,7 +21,7 @@ static Fixture fixture_new(void)
         Fixture f = { fake_tree_new(), btf_stub("vmlinux-5.10") };
 
         btf_write(f.tree, f.vmlinux, "btf/vmlinux");
-        fake_directory(f.tree, "modules/nvme_core");
+        btf_module(f.tree, "nvme_core", "");
         return f;
 }
 
@@ -99,12 +99,26 @@ static void test_taken(void)
         fixture_free(&f);
 }
 
+/* Takes vmlinux. The first type with a reference or a name is the second. */
+static void check_split_on(Fixture *f, struct btf *vmlinux, const char *what)
+{
+        struct btf *split = split_module(vmlinux);
+        g_autofree char *words =
+                g_strdup_printf("%s is not used: its type %u %s: it is damaged, or was made with the vmlinux of another "
+                                "kernel",
+                                MODULE_FILE, btf__type_cnt(f->vmlinux) + 1, what);
+
+        btf_write(f->tree, split, MODULE_FILE);
+        check(f, words);
+        btf__free(split);
+        btf__free(vmlinux);
+}
+
 static void test_another_kernel(void)
 {
         Fixture f = fixture_new();
         struct btf *other = btf_stub("module-of-another-kernel"), *none = btf_stub("module-of-no-kernel");
-        struct btf *vmlinux, *split;
-        int id;
+        struct btf *vmlinux;
 
         btf_write(f.tree, other, MODULE_FILE);
         check(&f, MODULE_FILE " is not used: its struct module is not this kernel's: it was made for another kernel");
@@ -114,32 +128,12 @@ static void test_another_kernel(void)
         /* split on a vmlinux with one type more: all ids are another's */
         vmlinux = btf_stub("vmlinux-5.10");
         btf__add_ptr(vmlinux, 0);
-        split = split_module(vmlinux);
-        btf_write(f.tree, split, MODULE_FILE);
-        btf__free(split);
-        btf__free(vmlinux);
-        id = btf__type_cnt(f.vmlinux);
-        {
-                g_autofree char *words = g_strdup_printf(MODULE_FILE " is not used: its type %d (struct nvme_request) refers to a name or "
-                                                         "a type that cannot be: it is damaged, or was made with the vmlinux of another "
-                                                         "kernel", id + 1);
-
-                check(&f, words);
-        }
+        check_split_on(&f, vmlinux, "(struct nvme_request) refers to a name or a type that cannot be");
 
         /* on one with another string: all names are another's */
         vmlinux = btf_stub("vmlinux-5.10");
         btf__add_str(vmlinux, "another");
-        split = split_module(vmlinux);
-        btf_write(f.tree, split, MODULE_FILE);
-        btf__free(split);
-        btf__free(vmlinux);
-        {
-                g_autofree char *words = g_strdup_printf(MODULE_FILE " is not used: the name of its type %d is none: it is damaged, or was "
-                                                         "made with the vmlinux of another kernel", id + 1);
-
-                check(&f, words);
-        }
+        check_split_on(&f, vmlinux, "has a name that is none");
 
         btf__free(other);
         btf__free(none);
@@ -164,8 +158,10 @@ static void test_owner(void)
                 mode_t mode = i == 0 ? 0644 : 0755, wrong = mode | (i == 2 ? 0002 : 0020);
 
                 g_free(words);
-                words = g_strdup_printf("%s is not used, as others than root may write it (owner %u, mode %03o): chown root it, and "
-                                        "chmod go-w", path + strlen(f.tree->root) + 1, geteuid(), wrong);
+                words = g_strdup_printf(
+                        "%s is not used, as others than root may write it (owner %u, mode %03o): chown root it, and "
+                        "chmod go-w",
+                        path + strlen(f.tree->root) + 1, geteuid(), wrong);
                 g_assert_cmpint(chmod(path, wrong), ==, 0);
                 check(&f, words);
                 g_assert_cmpint(chmod(path, mode), ==, 0);
@@ -203,15 +199,21 @@ static void test_garbage(void)
         } files[] = {
                 { "", 0, MODULE_FILE " is not used: it is empty" },
                 { "\x9f", 1, MODULE_FILE " is not used: it is no BTF: too short" },
-                { "\x7f" "ELF", 4, MODULE_FILE " is not used: it is an object file, not BTF: pahole's --btf_encode_detached=FILE writes "
-                                   "BTF alone" },
+                { "\x7f"
+                  "ELF",
+                  4,
+                  MODULE_FILE " is not used: it is an object file, not BTF: pahole's --btf_encode_detached=FILE writes "
+                              "BTF alone" },
                 { "There is nothing of use in here", 32, MODULE_FILE " is not used: it is no BTF (it begins with 0x6854)" },
                 { "\xeb\x9f\1\0\0\0\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0", 25,
                   MODULE_FILE " is not used: it is BTF of a machine of the other byte order" },
-                { "\x9f\xeb\2\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 25, MODULE_FILE " is not used: it is BTF of version 2, not 1" },
+                { "\x9f\xeb\2\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 25,
+                  MODULE_FILE " is not used: it is BTF of version 2, not 1" },
                 { "\x9f\xeb\1\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0", 25, MODULE_FILE " is not used: it is cut off" },
-                { "\x9f\xeb\1\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 25, MODULE_FILE " is not used: it is cut off" },
-                { "\x9f\xeb\1\0\x18\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\1\0\0\0\0", 25, MODULE_FILE " is not used: it is cut off" },
+                { "\x9f\xeb\1\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 25,
+                  MODULE_FILE " is not used: it is cut off" },
+                { "\x9f\xeb\1\0\x18\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\1\0\0\0\0", 25,
+                  MODULE_FILE " is not used: it is cut off" },
                 { "\x9f\xeb\1\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 25,
                   MODULE_FILE " is not used: it has no structure by which to tell that it is of this kernel" },
         };

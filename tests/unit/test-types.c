@@ -17,7 +17,8 @@ static void check_text(FakeTree *tree, const char *text, const char *expected)
         g_assert_cmpstr(text, ==, full);
 }
 
-static void check(FakeTree *tree, KernelTypes *types, const char *module, TypesSource source, const char *where, const char *why_not)
+static void check(FakeTree *tree, KernelTypes *types, const char *module, TypesSource source, const char *where,
+                  const char *why_not)
 {
         g_test_message("%s: %s", module, types_source_name(kernel_types_source(types, module)));
         g_assert_cmpint(kernel_types_source(types, module), ==, source);
@@ -31,7 +32,8 @@ static struct btf *split_of(struct btf *vmlinux, const char *structure)
         struct btf *btf = btf__new_empty_split(vmlinux);
 
         g_assert_cmpint(btf__add_struct(btf, structure, 8), >, 0);
-        g_assert_cmpint(btf__add_field(btf, "list", btf__find_by_name_kind(vmlinux, "llist_head", BTF_KIND_STRUCT), 0, 0), ==, 0);
+        g_assert_cmpint(btf__add_field(btf, "list", btf__find_by_name_kind(vmlinux, "llist_head", BTF_KIND_STRUCT), 0, 0), ==,
+                        0);
         return btf;
 }
 
@@ -48,19 +50,21 @@ static void test_sources(void)
         btf_write(tree, module, "files/" DEBIAN_11 "/nvme_core.btf");
         btf_write(tree, module, "files/" DEBIAN_11 "/nvme_tcp.btf");
         btf_write(tree, module, "files/" DEBIAN_11 "/nvme_rdma.btf");
-        fake_directory(tree, "modules/nvme_core");
-        fake_directory(tree, "modules/nvme_tcp");
-        fake_directory(tree, "modules/nvmet");
-        fake_directory(tree, "modules/ib_core");
+        btf_module(tree, "nvme_core", "");
+        btf_module(tree, "nvme_tcp", "");
+        btf_module(tree, "nvmet", "");
+        btf_module(tree, "ib_core", "");
 
         types = btf_open(tree, DEBIAN_11);
         check(tree, types, "vmlinux", TYPES_KERNEL, "ROOT/btf/vmlinux", NULL);
         check(tree, types, "nvme_core", TYPES_KERNEL, "ROOT/btf/nvme_core", NULL);
-        check(tree, types, "nvme_tcp", TYPES_FILE, "ROOT/files/" DEBIAN_11 "/nvme_tcp.btf", "nvme_tcp has no BTF (no ROOT/btf/nvme_tcp)");
+        check(tree, types, "nvme_tcp", TYPES_FILE, "ROOT/files/" DEBIAN_11 "/nvme_tcp.btf",
+              "nvme_tcp has no BTF (no ROOT/btf/nvme_tcp)");
         check(tree, types, "nvmet", TYPES_LAYOUT, "the built-in layout of Linux 5.10.223",
               "nvmet has no BTF (no ROOT/btf/nvmet); no ROOT/files/" DEBIAN_11 "/nvmet.btf");
         check(tree, types, "ib_core", TYPES_NONE, NULL,
-              "ib_core has no BTF (no ROOT/btf/ib_core); no ROOT/files/" DEBIAN_11 "/ib_core.btf; no built-in layout of ib_core is for "
+              "ib_core has no BTF (no ROOT/btf/ib_core); no ROOT/files/" DEBIAN_11
+              "/ib_core.btf; no built-in layout of ib_core is for "
               "this kernel");
         /* whatever files there are */
         check(tree, types, "nvme_rdma", TYPES_NONE, NULL, "nvme_rdma is not loaded");
@@ -89,15 +93,16 @@ static void test_out_of_tree(void)
         KernelTypes *types;
 
         btf_write(tree, vmlinux, "btf/vmlinux");
-        fake_file(tree, "OE", "modules/nvme_core/taint");
-        fake_file(tree, "O", "modules/nvme_rdma/taint");
-        fake_file(tree, "", "modules/nvmet/taint");
-        fake_file(tree, "E", "modules/nvmet_tcp/taint");
+        btf_module(tree, "nvme_core", "OE");
+        btf_module(tree, "nvme_rdma", "O");
+        btf_module(tree, "nvmet", "");
+        btf_module(tree, "nvmet_tcp", "E");
         btf_write(tree, module, "files/" DEBIAN_11 "/nvme_rdma.btf");
 
         types = btf_open(tree, DEBIAN_11);
         check(tree, types, "nvme_core", TYPES_NONE, NULL,
-              "nvme_core has no BTF (no ROOT/btf/nvme_core); no ROOT/files/" DEBIAN_11 "/nvme_core.btf; nvme_core is not the kernel's "
+              "nvme_core has no BTF (no ROOT/btf/nvme_core); no ROOT/files/" DEBIAN_11
+              "/nvme_core.btf; nvme_core is not the kernel's "
               "own module, so no built-in layout is for it");
         g_assert_cmpint(kernel_types_source(types, "nvme_rdma"), ==, TYPES_FILE);
         g_assert_cmpint(kernel_types_source(types, "nvmet"), ==, TYPES_LAYOUT);
@@ -105,6 +110,25 @@ static void test_out_of_tree(void)
 
         kernel_types_close(types);
         btf__free(module);
+        btf__free(vmlinux);
+        fake_tree_free(tree);
+}
+
+/* What is built in has vmlinux's types, and no layout. */
+static void test_built_in(void)
+{
+        FakeTree *tree = fake_tree_new();
+        struct btf *vmlinux = btf_stub("vmlinux-5.10");
+        KernelTypes *types;
+        unsigned first;
+
+        btf_write(tree, vmlinux, "btf/vmlinux");
+        btf_module(tree, "nvme_core", NULL);
+        types = btf_open(tree, DEBIAN_11);
+        check(tree, types, "nvme_core", TYPES_KERNEL, "ROOT/btf/vmlinux", NULL);
+        g_assert_true(kernel_types_module(types, "nvme_core", &first) == kernel_types_module(types, "vmlinux", NULL));
+        g_assert_cmpuint(first, ==, 1);
+        kernel_types_close(types);
         btf__free(vmlinux);
         fake_tree_free(tree);
 }
@@ -119,17 +143,19 @@ static void test_no_vmlinux(void)
         KernelTypes *types;
 
         g_assert_cmpint(kernel_types_open(&roots, RELEASE, &types, &error), ==, -EOPNOTSUPP);
-        check_text(tree, error.message,
-                   "the kernel's types are not known: vmlinux has no BTF (no ROOT/btf/vmlinux); no ROOT/files/" RELEASE
-                   "/vmlinux.btf; with pahole and the kernel's debug symbols installed, as root: mkdir -p /etc/ntprof/btf/" RELEASE
-                   " && pahole -J --btf_encode_detached=/etc/ntprof/btf/" RELEASE "/vmlinux.btf /usr/lib/debug/boot/vmlinux-" RELEASE
-                   " && chmod a+r /etc/ntprof/btf/" RELEASE "/vmlinux.btf");
+        check_text(
+                tree, error.message,
+                "the kernel's types are not known: vmlinux has no BTF (no ROOT/btf/vmlinux); no ROOT/files/" RELEASE
+                "/vmlinux.btf; with pahole and the kernel's debug symbols installed, as root: mkdir -p /etc/ntprof/btf/" RELEASE
+                " && pahole -J --btf_encode_detached=/etc/ntprof/btf/" RELEASE
+                "/vmlinux.btf /usr/lib/debug/boot/vmlinux-" RELEASE " && chmod a+r /etc/ntprof/btf/" RELEASE "/vmlinux.btf");
 
         btf_write(tree, vmlinux, "files/" RELEASE "/vmlinux.btf");
         btf_write(tree, module, "files/" RELEASE "/nvme_core.btf");
-        fake_directory(tree, "modules/nvme_core");
+        btf_module(tree, "nvme_core", "");
         types = btf_open(tree, RELEASE);
-        check(tree, types, "vmlinux", TYPES_FILE, "ROOT/files/" RELEASE "/vmlinux.btf", "vmlinux has no BTF (no ROOT/btf/vmlinux)");
+        check(tree, types, "vmlinux", TYPES_FILE, "ROOT/files/" RELEASE "/vmlinux.btf",
+              "vmlinux has no BTF (no ROOT/btf/vmlinux)");
         g_assert_cmpint(kernel_types_source(types, "nvme_core"), ==, TYPES_FILE);
 
         kernel_types_close(types);
@@ -147,7 +173,7 @@ static void test_kernel_garbage(void)
 
         btf_write(tree, vmlinux, "btf/vmlinux");
         fake_file(tree, "nonsense", "btf/nvmet");
-        fake_directory(tree, "modules/nvmet");
+        btf_module(tree, "nvmet", "");
         types = btf_open(tree, DEBIAN_11);
         check(tree, types, "nvmet", TYPES_LAYOUT, "the built-in layout of Linux 5.10.223",
               "ROOT/btf/nvmet cannot be read: Protocol error; no ROOT/files/" DEBIAN_11 "/nvmet.btf");
@@ -179,7 +205,7 @@ static void test_programs(void)
 
                 btf_write(tree, vmlinux, "btf/vmlinux");
                 for (size_t i = 0; i < ELEMENTSOF(places); i++)
-                        fake_directory(tree, "modules/%s", places[i].module);
+                        btf_module(tree, places[i].module, "");
                 types = btf_open(tree, DEBIAN_11);
                 if (files) {
                         for (size_t i = 0; i < ELEMENTSOF(places); i++) {
@@ -211,12 +237,13 @@ static void test_advice(void)
         g_autofree char *in_tree = kernel_types_advice(DEBIAN_11, "nvmet_rdma", false);
         g_autofree char *out_of_tree = kernel_types_advice(DEBIAN_11, "nvme_rdma", true);
 
-        g_assert_cmpstr(in_tree, ==,
-                        "with pahole and the kernel's debug symbols installed, as root: mkdir -p /etc/ntprof/btf/5.10.0-32-amd64 && "
-                        "pahole -J --btf_base=/sys/kernel/btf/vmlinux "
-                        "--btf_encode_detached=/etc/ntprof/btf/5.10.0-32-amd64/nvmet_rdma.btf "
-                        "/usr/lib/debug/lib/modules/5.10.0-32-amd64/kernel/drivers/nvme/target/nvmet-rdma.ko && "
-                        "chmod a+r /etc/ntprof/btf/5.10.0-32-amd64/nvmet_rdma.btf");
+        g_assert_cmpstr(
+                in_tree, ==,
+                "with pahole and the kernel's debug symbols installed, as root: mkdir -p /etc/ntprof/btf/5.10.0-32-amd64 && "
+                "pahole -J --btf_base=/sys/kernel/btf/vmlinux "
+                "--btf_encode_detached=/etc/ntprof/btf/5.10.0-32-amd64/nvmet_rdma.btf "
+                "/usr/lib/debug/lib/modules/5.10.0-32-amd64/kernel/drivers/nvme/target/nvmet-rdma.ko && "
+                "chmod a+r /etc/ntprof/btf/5.10.0-32-amd64/nvmet_rdma.btf");
         g_assert_true(g_str_has_prefix(out_of_tree, "with pahole and the module as it was built, with debug symbols "));
         g_assert_nonnull(g_strstr_len(out_of_tree, -1, "/nvme_rdma.btf PATH_TO_nvme_rdma.ko && "));
 }
@@ -226,6 +253,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/types/sources", test_sources);
         g_test_add_func("/types/out-of-tree", test_out_of_tree);
+        g_test_add_func("/types/built-in", test_built_in);
         g_test_add_func("/types/no-vmlinux", test_no_vmlinux);
         g_test_add_func("/types/kernel-garbage", test_kernel_garbage);
         g_test_add_func("/types/programs", test_programs);

@@ -152,7 +152,8 @@ struct nvme_rdma_request {
 MODULE_HAS(nvme_rdma, nvme_rdma_qe);
 MODULE_HAS(nvme_rdma, nvme_rdma_request);
 
-/* drivers/nvme/target/nvmet.h; NVMET_ASYNC_EVENTS is 4, NVMF_NQN_FIELD_LEN 256, NVMET_SN_MAX_SIZE 20, NVMET_MAX_INLINE_BIOVEC 8 */
+/* drivers/nvme/target/nvmet.h; NVMET_ASYNC_EVENTS is 4, NVMF_NQN_FIELD_LEN 256, NVMET_SN_MAX_SIZE 20,
+ * NVMET_MAX_INLINE_BIOVEC 8 */
 struct nvmet_ns {
         struct percpu_ref ref;
 #if NS_BDEV_HANDLE
