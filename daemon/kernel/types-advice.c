@@ -35,10 +35,10 @@ char *kernel_types_advice(const char *release, const char *module, bool out_of_t
                 needs = "the kernel's debug symbols";
         } else {
                 base = g_strdup("--btf_base=/sys/kernel/btf/vmlinux ");
-                needs = out_of_tree ? "the module as it was built, with debug symbols (its package's, or CFLAGS -g)" :
+                needs = out_of_tree ? "the module with its debug symbols (built with -g, not stripped)" :
                                       "the kernel's debug symbols";
                 if (out_of_tree || !file)
-                        object = g_strdup_printf("PATH_TO_%s.ko", module);
+                        object = g_strdup_printf("$(modinfo -n %s)", module);
                 else
                         object = g_strdup_printf("/usr/lib/debug/lib/modules/%s/kernel/%s", release, file);
         }

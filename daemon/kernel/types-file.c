@@ -274,7 +274,7 @@ static int open_checked(int folder, const char *name, int flags, const char *pat
                 return -ENOENT;
         if (fd < 0)
                 return refuse(-errno, ret_reason, g_strdup_printf("%s: %s%s", path, strerror(errno),
-                                                                  errno == EACCES ? ": chmod a+r it" : ""));
+                                                                  errno == EACCES ? ": chmod a+rX it" : ""));
         r = check_owner(fd, path, owner, ret_reason);
         if (r < 0) {
                 close(fd);

@@ -41,8 +41,8 @@ void kernel_types_close(KernelTypes *types);
 DEFINE_CLEANUP_FUNC(KernelTypes *, kernel_types_close);
 
 /* Of a loaded module, or "vmlinux". NULL when nothing is known. Split on vmlinux's, or a plain one, or vmlinux's own, when the
- * module is built in: its types begin at *ret_first. It lives as long as types; pointers into it (btf__type_by_id()) until another
- * module is asked for. */
+ * module is built in: its types begin at *ret_first. It lives as long as types; pointers into it (btf__type_by_id()) until
+ * another module is asked for. */
 const struct btf *kernel_types_module(KernelTypes *types, const char *module, unsigned *ret_first);
 TypesSource kernel_types_source(KernelTypes *types, const char *module);
 /* "kernel", "file", "layout", "none" */
