@@ -88,13 +88,23 @@ static __always_inline __u64 arrival_of(const struct arrivals *a, __u32 position
         return a->ns[(count - kept + low) % ARRIVALS];
 }
 
+/* A socket of the driver's: so it is one of TCP. */
+static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
+{
+#ifdef NTPROF_PROBES
+        return (void *)sk;
+#else
+        return bpf_skc_to_tcp_sock(sk);
+#endif
+}
+
 /* NULL when the socket's bytes are not those of the driver's stream: with TLS (an upper layer protocol) records are decrypted
  * in between, and the driver's place in the stream cannot be told. */
 static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
 {
-        struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+        struct tcp_sock *tcp = tcp_of(sk);
 
-        return tcp && !tcp->inet_conn.icsk_ulp_ops ? tcp : NULL;
+        return tcp && !READ(tcp, inet_conn.icsk_ulp_ops) ? tcp : NULL;
 }
 
 /* The driver's sk_data_ready(): all before rcv_nxt is here. */
@@ -106,14 +116,14 @@ static __always_inline int data_ready(struct sock *sk)
 
         if (!tcp)
                 return 0;
-        driver_data_ready = (__u64)sk->sk_data_ready;
-        a = arrivals_get_or_add((__u64)sk->sk_user_data);
+        driver_data_ready = (__u64)READ(sk, sk_data_ready);
+        a = arrivals_get_or_add((__u64)READ(sk, sk_user_data));
         if (!a)
                 return 0;
-        next = tcp->rcv_nxt;
+        next = READ(tcp, rcv_nxt);
         /* Another connection of the queue. Or with the same memory: what came before it is in the ring, it is no backlog. */
         if (a->socket != (__u64)tcp ||
-            (before(next, a->next[(a->count - 1) % ARRIVALS]) && sk->sk_backlog.len == 0)) {
+            (before(next, a->next[(a->count - 1) % ARRIVALS]) && READ(sk, sk_backlog.len) == 0)) {
                 a->socket = (__u64)tcp;
                 a->count = 0;
         }
@@ -130,19 +140,19 @@ static __always_inline int backlog(struct sock *sk, struct sk_buff *skb)
         struct arrivals *a;
         __u32 next, last;
 
-        if (!driver_data_ready || (__u64)sk->sk_data_ready != driver_data_ready)
+        if (!driver_data_ready || (__u64)READ(sk, sk_data_ready) != driver_data_ready)
                 return 0;
-        next = cb->end_seq;
-        if (cb->seq == next)
+        next = READ(cb, end_seq);
+        if (READ(cb, seq) == next)
                 return 0;
         tcp = plain_tcp(sk);
-        a = tcp ? arrivals_get((__u64)sk->sk_user_data) : NULL;
+        a = tcp ? arrivals_get((__u64)READ(sk, sk_user_data)) : NULL;
         if (!a || a->socket != (__u64)tcp)
                 return 0;
-        last = tcp->rcv_nxt;
+        last = READ(tcp, rcv_nxt);
         if (a->count && before(last, a->next[(a->count - 1) % ARRIVALS]))
                 last = a->next[(a->count - 1) % ARRIVALS];
-        if (before(last, next) && !before(last, cb->seq))
+        if (before(last, next) && !before(last, READ(cb, seq)))
                 arrivals_add(a, next);
         return 0;
 }

@@ -44,8 +44,11 @@ static __always_inline void cq_round_begins(__u64 cq)
         if (!recording && !under_way)
                 return;
         round = bpf_map_lookup_elem(&rounds, &cq);
-        if (round)
-                round->arrival = __sync_lock_test_and_set(&round->event, 0);
+        if (!round)
+                return;
+        /* No event comes in between: the core has not asked for another. */
+        round->arrival = round->event;
+        round->event = 0;
 }
 
 /* When what is handled now arrived, which was not before `earliest`: now when it was found by polling, 0 when that is not

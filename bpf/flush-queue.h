@@ -24,10 +24,10 @@ static __always_inline struct request *flush_served(struct list_head *at, struct
  * *ret_end are for flush_next(). */
 static __always_inline struct request *flush_first(struct request *flush, struct list_head **ret_at, struct list_head **ret_end)
 {
-        struct blk_flush_queue *queue = flush->mq_hctx->fq;
+        struct blk_flush_queue *queue = READ(flush, mq_hctx, fq);
         struct list_head *end, *at = NULL;
 
-        if (!queue || queue->flush_rq != flush)
+        if (!queue || READ(queue, flush_rq) != flush)
                 return NULL;
         end = (void *)queue + bpf_core_field_offset(struct blk_flush_queue, flush_queue) +
               BPF_CORE_READ_BITFIELD_PROBED(queue, flush_running_idx) * sizeof(struct list_head);

@@ -73,6 +73,9 @@ struct bio {
         struct bvec_iter bi_iter;
         void *bi_private;
 };
+struct bio___bi_disk {                  /* before 5.12 */
+        struct gendisk *bi_disk;
+};
 struct request_queue {
         struct gendisk *disk;           /* since 5.17; NULL for an admin queue */
 };
@@ -93,15 +96,19 @@ struct request {
         __u64 start_time_ns;            /* when the request was allocated; 0 with iostats off */
 };
 
-/* include/linux/sched.h */
-struct task_struct {
-        struct task_struct *group_leader;
-        char comm[16];
-};
 struct request___flush_list {           /* before 6.6 */
         struct {
                 struct list_head list;
         } flush;
+};
+struct request___rq_disk {              /* before 5.17 */
+        struct gendisk *rq_disk;
+};
+
+/* include/linux/sched.h */
+struct task_struct {
+        struct task_struct *group_leader;
+        char comm[16];
 };
 
 /* block/blk.h */

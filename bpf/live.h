@@ -37,7 +37,7 @@ volatile __u32 threshold;       /* hash < threshold, or 0xffffffff for all */
 static __u32 filter[1 << FILTER_BITS];
 /* Entries of `live`: 0 lets most hooks leave at once. User space waits for 0 at the end of a session. */
 volatile __s64 under_way;
-/* Sampled commands whose bytes are not all sent yet: 0 lets the send hooks leave at once. */
+/* Sampled commands whose bytes are not all sent yet. */
 static __s64 unsent;
 
 /* The verifier refuses arithmetic on a typed pointer, except to copy its low half, which makes a number of it. */
@@ -75,6 +75,40 @@ static __always_inline void filter_remove(__u64 pointer)
 {
         __sync_fetch_and_add(filter_slot(pointer), -1);
         __sync_fetch_and_add(&under_way, -1);
+}
+
+/* Counts a command in *how_many while *flag is set: each once, whoever is first. 5.10 has no atomic instruction that tells who
+ * that was; probes look at `under_way` instead, which is kept by what is in `live`. */
+static __always_inline void flag_set(__u32 *flag, __s64 *how_many)
+{
+#ifndef NTPROF_PROBES
+        if (!__sync_lock_test_and_set(flag, 1))
+                __sync_fetch_and_add(how_many, 1);
+#endif
+}
+
+static __always_inline void flag_clear(__u32 *flag, __s64 *how_many)
+{
+#ifndef NTPROF_PROBES
+        if (__sync_lock_test_and_set(flag, 0))
+                __sync_fetch_and_add(how_many, -1);
+#endif
+}
+
+/* False lets the send hooks leave at once. */
+static __always_inline bool any_unsent(void)
+{
+#ifdef NTPROF_PROBES
+        return under_way != 0;
+#else
+        return unsent != 0;
+#endif
+}
+
+/* Whether a send that begins now is to be looked at when it ends (hook.h). */
+static __always_inline bool is_sending(__u64 argument)
+{
+        return any_unsent();
 }
 
 static __always_inline struct np_cpu *this_cpu(void)
@@ -137,11 +171,11 @@ static __always_inline void emit(void *record, __u64 size)
 /* Reads the identity from a submission queue entry. Two loads for slba: verifiers do not read across members. */
 static __always_inline void read_identity(struct np_identity *id, struct nvme_command *cmd)
 {
-        id->opcode = cmd->common.opcode;
-        id->cid = cmd->common.command_id;
-        id->nsid = cmd->common.nsid;
-        id->slba = (__u64)cmd->common.cdw11 << 32 | cmd->common.cdw10;
-        id->nlb = (__u16)cmd->common.cdw12;
+        id->opcode = READ(cmd, common.opcode);
+        id->cid = READ(cmd, common.command_id);
+        id->nsid = READ(cmd, common.nsid);
+        id->slba = (__u64)READ(cmd, common.cdw11) << 32 | READ(cmd, common.cdw10);
+        id->nlb = (__u16)READ(cmd, common.cdw12);
 }
 
 #define OPCODE_WRITE 0x01
@@ -149,7 +183,7 @@ static __always_inline void read_identity(struct np_identity *id, struct nvme_co
 
 static __always_inline bool is_fua_write(struct nvme_command *cmd)
 {
-        return cmd->common.opcode == OPCODE_WRITE && cmd->common.cdw12 & CDW12_FUA;
+        return READ(cmd, common.opcode) == OPCODE_WRITE && READ(cmd, common.cdw12) & CDW12_FUA;
 }
 
 #endif

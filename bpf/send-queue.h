@@ -57,22 +57,29 @@ static __always_inline __u64 queue_blocked(const struct send_queue *queue, __u64
 
 #define SOCK_NOSPACE_BIT (1UL << 2)      /* include/linux/net.h */
 
-SEC("fentry/sk_stream_wait_memory")
-int BPF_PROG(sk_stream_wait_memory, struct sock *sk)
+ENTRY(sk_stream_wait_memory, sk_stream_wait_memory, struct sock *sk)
 {
-        struct send_queue *queue = queue_get((__u64)sk->sk_user_data);
+        struct send_queue *queue = queue_get((__u64)READ(sk, sk_user_data));
 
         if (queue && !queue->blocked_since)
                 queue->blocked_since = bpf_ktime_get_ns();
         return 0;
 }
 
+/* A queue whose driver is told of room: whether it waits for that. */
+static __always_inline bool is_blocked(__u64 sk)
+{
+        struct send_queue *queue = queue_get((__u64)BPF_CORE_READ((struct sock *)sk, sk_user_data));
+
+        return queue && queue->blocked_since;
+}
+
 /* After the driver's sk_write_space(). */
 static __always_inline int write_space(struct sock *sk)
 {
-        struct send_queue *queue = queue_get((__u64)sk->sk_user_data);
+        struct send_queue *queue = queue_get((__u64)READ(sk, sk_user_data));
 
-        if (!queue || !queue->blocked_since || (sk->sk_socket->flags & SOCK_NOSPACE_BIT))
+        if (!queue || !queue->blocked_since || (READ(sk, sk_socket, flags) & SOCK_NOSPACE_BIT))
                 return 0;
         queue->blocked_ns += bpf_ktime_get_ns() - queue->blocked_since;
         queue->blocked_since = 0;

@@ -37,7 +37,7 @@ struct origin {
  * split off (bio_split(), bio_chain()); the rest remains the old bio. The one they all come from counts. */
 static __always_inline void split_submitted(struct bio *piece, struct origin *origin)
 {
-        __u64 owner = (__u64)piece->bi_private;
+        __u64 owner = (__u64)READ(piece, bi_private);
 
         for (__u32 i = 0; i < BIO_CHAIN_MAX && owner; i++) {
                 struct bio *bio = (struct bio *)owner;
@@ -59,7 +59,7 @@ static __always_inline void bio_submitted(struct bio *bio, struct origin *origin
 {
         struct bio_slot *slot;
 
-        if (bio->bi_flags & BIO_CLONED_BIT)
+        if (READ(bio, bi_flags) & BIO_CLONED_BIT)
                 split_submitted(bio, origin);
         slot = bio_slot((__u64)bio);
         if (slot->bio != (__u64)bio || slot->ns & BIO_PASSED)
@@ -79,7 +79,7 @@ static __always_inline void merged_pass(struct bio *bio)
         for (__u32 i = 0; i < MERGED_MAX; i++) {
                 struct bio_slot *slot;
 
-                bio = bio->bi_next;
+                bio = READ(bio, bi_next);
                 if (!bio)
                         return;
                 slot = bio_slot((__u64)bio);
@@ -88,17 +88,27 @@ static __always_inline void merged_pass(struct bio *bio)
         }
 }
 
+static __always_inline struct gendisk *disk_of_bio(struct bio *bio)
+{
+#ifdef NTPROF_PROBES
+        struct bio___bi_disk *old = (void *)bio;
+
+        if (bpf_core_field_exists(old->bi_disk))
+                return READ(old, bi_disk);
+#endif
+        return READ(bio, bi_bdev, bd_disk);
+}
+
 /* H0: submit_bio_noacct_nocheck(), once a bio: for the device applications open, not again for a path's. */
-SEC("tp_btf/block_bio_queue")
-int BPF_PROG(block_bio_queue, struct bio *bio)
+TRACEPOINT(block_bio_queue, block_bio_queue, struct bio *bio)
 {
         struct bio_slot *slot;
         struct gendisk *disk;
 
         if (!bio)
                 return 0;
-        disk = bio->bi_bdev->bd_disk;
-        if ((__u32)disk->first_minor != head_minor || (__u32)disk->major != head_major || !recording)
+        disk = disk_of_bio(bio);
+        if ((__u32)READ(disk, first_minor) != head_minor || (__u32)READ(disk, major) != head_major || !recording)
                 return 0;
 
         slot = bio_slot((__u64)bio);
@@ -110,8 +120,7 @@ int BPF_PROG(block_bio_queue, struct bio *bio)
 
 /* H6: the driver matched the response to its request. Cancelled requests pass here too (H7 tells). nvme-rdma has matched it
  * before (rdma.h), and hands the request back here when all else that it waited for is done, too. */
-SEC("fentry/blk_mq_complete_request_remote")
-int BPF_PROG(blk_mq_complete_request_remote, struct request *rq)
+ENTRY(blk_mq_complete_request_remote, blk_mq_complete_request_remote, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
 
@@ -131,8 +140,7 @@ int BPF_PROG(blk_mq_complete_request_remote, struct request *rq)
 }
 
 /* H8: blk_update_request(). */
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(host_block_rq_complete, struct request *rq)
+TRACEPOINT(block_rq_complete, host_block_rq_complete, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
         struct np_host_record *record;
@@ -152,7 +160,7 @@ int BPF_PROG(host_block_rq_complete, struct request *rq)
         if (record->ha && record->ha < record->h[NP_H3])
                 record->ha = record->h[NP_H3];
         /* nvme_failover_req() took the bios away to send them down another path: this is not the end of the I/O. */
-        if (!rq->bio && record->header.id.opcode)
+        if (!READ(rq, bio) && record->header.id.opcode)
                 record->header.flags |= NP_F_RETRIED;
         emit(record, sizeof(*record));
         command_forget((__u64)rq, command);

@@ -44,8 +44,7 @@ static __always_inline void command_responded(struct host_command *command, __u6
 
 static __always_inline void command_sent(__u32 *sending)
 {
-        if (__sync_lock_test_and_set(sending, 0))
-                __sync_fetch_and_add(&unsent, -1);
+        flag_clear(sending, &unsent);
 }
 
 static __always_inline void command_forget(__u64 pointer, struct host_command *command)

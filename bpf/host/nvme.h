@@ -12,7 +12,7 @@
 /* A disk's name as words, so that most names differ in one comparison. user space refuses names of 24 bytes and more. */
 static __always_inline __u32 filter_index(struct gendisk *disk)
 {
-        __u64 a = *(__u64 *)&disk->disk_name[0], b = *(__u64 *)&disk->disk_name[8], c = *(__u64 *)&disk->disk_name[16];
+        __u64 a = READ_WORD(disk, disk_name, 0), b = READ_WORD(disk, disk_name, 8), c = READ_WORD(disk, disk_name, 16);
 
         for (__u32 i = 0; i < NP_FILTERS_MAX; i++) {
                 const volatile __u64 *name = (const volatile __u64 *)host_filters[i].disk;
@@ -23,6 +23,17 @@ static __always_inline __u32 filter_index(struct gendisk *disk)
                         return i;
         }
         return NP_FILTERS_MAX;
+}
+
+static __always_inline struct gendisk *disk_of_request(struct request *rq)
+{
+#ifdef NTPROF_PROBES
+        struct request___rq_disk *old = (void *)rq;
+
+        if (bpf_core_field_exists(old->rq_disk))
+                return READ(old, rq_disk);
+#endif
+        return READ(rq, q, disk);
 }
 
 static __always_inline void *request_pdu(struct request *rq)
@@ -81,7 +92,7 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
         if (record->h[NP_H1] < record->h[NP_H0])
                 record->h[NP_H1] = record->h[NP_H0];
 
-        queue = (__u64)rq->mq_hctx->driver_data;
+        queue = (__u64)READ(rq, mq_hctx, driver_data);
         command.blocked_mark = queue_blocked(queue_get_or_add(queue), record->h[NP_H2]);
         command.sending_command = 1;
 
@@ -94,8 +105,7 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
 }
 
 /* H2: the driver has the request and its cid. */
-SEC("tp_btf/nvme_setup_cmd")
-int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
+TRACEPOINT(nvme_setup_cmd, nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
 {
         struct np_record_header header = {};
         struct np_cpu *cpu;
@@ -108,7 +118,7 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         forget_previous(rq);
         if (!recording)
                 return 0;
-        index = filter_index(rq->q->disk);
+        index = filter_index(disk_of_request(rq));
         if (index >= NP_FILTERS_MAX)
                 return 0;
         barrier_var(index);     /* or the compiler drops the mask that the verifier needs */
@@ -116,14 +126,14 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         cpu = this_cpu();
         if (!cpu)
                 return 0;
-        op = rq->cmd_flags & REQ_OP_MASK;
+        op = READ(rq, cmd_flags) & REQ_OP_MASK;
         if (op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT) {
                 cpu->counter[NP_C_PASSTHROUGH]++;
                 return 0;
         }
 
         read_identity(&header.id, cmd);
-        header.id.qid = rq->mq_hctx->queue_num + 1;
+        header.id.qid = READ(rq, mq_hctx, queue_num) + 1;
         header.filter = index;
         header.hash = np_sample_hash(&header.id, host_filters[index].seed);
         header.threshold = threshold;
@@ -133,13 +143,17 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
         count_command(cpu, index, header.id.opcode, header.id.nlb, fua);
         if (op == REQ_OP_FLUSH) {
                 flush_waited(rq, &origin);
-        } else if (rq->bio) {
-                bio_submitted(rq->bio, &origin);
-                if (rq->bio->bi_next)
-                        merged_pass(rq->bio);
+        } else {
+                struct bio *bio = READ(rq, bio);
+
+                if (bio) {
+                        bio_submitted(bio, &origin);
+                        if (READ(bio, bi_next))
+                                merged_pass(bio);
+                }
         }
         if (!origin.allocated && bpf_core_field_exists(rq->start_time_ns))
-                origin.allocated = rq->start_time_ns;
+                origin.allocated = READ(rq, start_time_ns);
 
         if (chosen(header.hash, header.threshold))
                 sample(rq, &header, &origin, cpu);
@@ -147,8 +161,7 @@ int BPF_PROG(nvme_setup_cmd, struct request *rq, struct nvme_command *cmd)
 }
 
 /* H7: the block layer calls the driver back, on the CPU it chose. */
-SEC("tp_btf/nvme_complete_rq")
-int BPF_PROG(nvme_complete_rq, struct request *rq)
+TRACEPOINT(nvme_complete_rq, nvme_complete_rq, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
         struct nvme_request *nvme_request;

@@ -12,14 +12,13 @@ static __always_inline __u64 request_of_qe(struct nvme_rdma_qe *qe)
 }
 
 /* Also called for asynchronous event requests, whose qe is in no request. */
-SEC("fentry/nvme_rdma_post_send")
-int BPF_PROG(nvme_rdma_post_send_entry, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe)
+ENTRY(nvme_rdma_post_send, nvme_rdma_post_send_entry, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe)
 {
         struct response_key key = { .queue = (__u64)queue };
         struct host_command *command;
         __u64 rq;
 
-        if (!unsent)
+        if (!any_unsent())
                 return 0;
         rq = request_of_qe(qe);
         command = command_get(rq);
@@ -34,13 +33,12 @@ int BPF_PROG(nvme_rdma_post_send_entry, struct nvme_rdma_queue *queue, struct nv
 
 /* H3: posted. On another CPU the command can be done before this returns, and the request used again: a command whose own
  * posting has not begun is not the one that was posted. When the response overtakes, H3 is the posting's entry (block.h). */
-SEC("fexit/nvme_rdma_post_send")
-int BPF_PROG(nvme_rdma_post_send_exit, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe, void *sge, __u32 num_sge,
-             void *first, int ret)
+EXIT(nvme_rdma_post_send, nvme_rdma_post_send_exit, is_sending, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe,
+     void *sge, __u32 num_sge, void *first, int ret)
 {
         struct host_command *command;
 
-        if (!unsent || ret)
+        if (!any_unsent() || ret)
                 return 0;
         command = command_get(request_of_qe(qe));
         if (!command || !command->send_entry)
@@ -53,8 +51,7 @@ int BPF_PROG(nvme_rdma_post_send_exit, struct nvme_rdma_queue *queue, struct nvm
 /* H6: the driver takes the response. It ends the request now, or later: when the memory that the command gave access to is
  * invalidated (unless the target did that with its response), and when its own send has completed. Were the response not
  * in memory before the driver has it synchronized (bounce buffers), another one's cid would be read: then H6 is the end. */
-SEC("fentry/nvme_rdma_recv_done")
-int BPF_PROG(nvme_rdma_recv_done, struct ib_cq *cq, struct ib_wc *wc)
+ENTRY(nvme_rdma_recv_done, nvme_rdma_recv_done, struct ib_cq *cq, struct ib_wc *wc)
 {
         struct nvme_completion *response;
         struct response_key key = {};
@@ -63,13 +60,13 @@ int BPF_PROG(nvme_rdma_recv_done, struct ib_cq *cq, struct ib_wc *wc)
         __u16 cid;
         __u64 now;
 
-        if (!under_way || wc->status != IB_WC_SUCCESS)
+        if (!under_way || READ(wc, status) != IB_WC_SUCCESS)
                 return 0;
-        qe = (void *)wc->wr_cqe - bpf_core_field_offset(struct nvme_rdma_qe, cqe);
+        qe = (void *)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvme_rdma_qe, cqe);
         if (bpf_core_read(&response, sizeof(response), &qe->data) < 0 ||
             bpf_core_read(&cid, sizeof(cid), &response->command_id) < 0)
                 return 0;
-        key.queue = (__u64)wc->qp->qp_context;
+        key.queue = (__u64)READ(wc, qp, qp_context);
         key.cid = cid;
         command = command_get(response_request(&key));
         if (!command || command->record.h[NP_H6])
@@ -80,15 +77,13 @@ int BPF_PROG(nvme_rdma_recv_done, struct ib_cq *cq, struct ib_wc *wc)
         return 0;
 }
 
-SEC("fentry/ib_cq_completion_softirq")
-int BPF_PROG(ib_cq_completion_softirq, struct ib_cq *cq)
+ENTRY(ib_cq_completion_softirq, ib_cq_completion_softirq, struct ib_cq *cq)
 {
         cq_event(cq);
         return 0;
 }
 
-SEC("fentry/ib_poll_handler")
-int BPF_PROG(ib_poll_handler, struct irq_poll *iop)
+ENTRY(ib_poll_handler, ib_poll_handler, struct irq_poll *iop)
 {
         cq_round_begins((__u64)iop - bpf_core_field_offset(struct ib_cq, iop));
         return 0;

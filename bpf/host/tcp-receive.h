@@ -21,20 +21,17 @@ struct c2h_data_pdu {
 };
 
 /* Only what comes while a sampled command is under way can be a response to one. */
-SEC("fentry/nvme_tcp_data_ready")
-int BPF_PROG(nvme_tcp_data_ready, struct sock *sk)
+ENTRY(nvme_tcp_data_ready, nvme_tcp_data_ready, struct sock *sk)
 {
         return under_way ? data_ready(sk) : 0;
 }
 
-SEC("fentry/tcp_add_backlog")
-int BPF_PROG(tcp_add_backlog, struct sock *sk, struct sk_buff *skb)
+ENTRY(tcp_add_backlog, tcp_add_backlog, struct sock *sk, struct sk_buff *skb)
 {
         return under_way ? backlog(sk, skb) : 0;
 }
 
-SEC("fentry/skb_copy_bits")
-int BPF_PROG(skb_copy_bits, struct sk_buff *skb, int offset, void *to, int len)
+ENTRY(skb_copy_bits, skb_copy_bits, struct sk_buff *skb, int offset, void *to, int len)
 {
         struct tcp_skb_cb *cb = (void *)skb->cb;
         struct arrivals *a;
@@ -42,12 +39,12 @@ int BPF_PROG(skb_copy_bits, struct sk_buff *skb, int offset, void *to, int len)
 
         if (!under_way)
                 return 0;
-        sk = skb->sk;
-        if (!sk || !driver_data_ready || (__u64)sk->sk_data_ready != driver_data_ready)
+        sk = READ(skb, sk);
+        if (!sk || !driver_data_ready || (__u64)READ(sk, sk_data_ready) != driver_data_ready)
                 return 0;
-        a = arrivals_get((__u64)sk->sk_user_data);
+        a = arrivals_get((__u64)READ(sk, sk_user_data));
         if (a)
-                a->consumed = cb->seq + offset + len;
+                a->consumed = READ(cb, seq) + offset + len;
         return 0;
 }
 

@@ -66,16 +66,15 @@ static __always_inline void request_sent(struct host_command *command, const str
 
 /* --- the functions that send a request's parts */
 
-SEC("fentry/nvme_tcp_try_send_cmd_pdu")
-int BPF_PROG(nvme_tcp_try_send_cmd_pdu_entry, struct nvme_tcp_request *request)
+ENTRY(nvme_tcp_try_send_cmd_pdu, nvme_tcp_try_send_cmd_pdu_entry, struct nvme_tcp_request *request)
 {
         struct host_command *command;
 
-        if (!unsent)
+        if (!any_unsent())
                 return 0;
         command = command_get((__u64)request_of(request));
         if (command)
-                capsule_begins(command, queue_get((__u64)request->queue), bpf_ktime_get_ns());
+                capsule_begins(command, queue_get((__u64)READ(request, queue)), bpf_ktime_get_ns());
         return 0;
 }
 
@@ -85,20 +84,19 @@ static __always_inline struct host_command *sent_command(struct nvme_tcp_request
 {
         struct host_command *command;
 
-        if (!unsent || ret <= 0 || request->queue->request == request)
+        if (!any_unsent() || ret <= 0 || READ(request, queue, request) == request)
                 return NULL;
         command = command_get((__u64)request_of(request));
         return command && command->send_entry ? command : NULL;
 }
 
 /* The R2T can be processed, on another CPU, before this returns: what was sent is the capsule, whatever the command's state. */
-SEC("fexit/nvme_tcp_try_send_cmd_pdu")
-int BPF_PROG(nvme_tcp_try_send_cmd_pdu_exit, struct nvme_tcp_request *request, int ret)
+EXIT(nvme_tcp_try_send_cmd_pdu, nvme_tcp_try_send_cmd_pdu_exit, is_sending, struct nvme_tcp_request *request, int ret)
 {
         struct host_command *command = sent_command(request, ret);
 
         if (command)
-                request_sent(command, queue_get((__u64)request->queue), false);
+                request_sent(command, queue_get((__u64)READ(request, queue)), false);
         return 0;
 }
 
@@ -108,18 +106,16 @@ static __always_inline int data_ends(struct nvme_tcp_request *request, int ret)
         struct host_command *command = sent_command(request, ret);
 
         if (command)
-                request_sent(command, queue_get((__u64)request->queue), command->round_start != 0);
+                request_sent(command, queue_get((__u64)READ(request, queue)), command->round_start != 0);
         return 0;
 }
 
-SEC("fexit/nvme_tcp_try_send_data")
-int BPF_PROG(nvme_tcp_try_send_data_exit, struct nvme_tcp_request *request, int ret)
+EXIT(nvme_tcp_try_send_data, nvme_tcp_try_send_data_exit, is_sending, struct nvme_tcp_request *request, int ret)
 {
         return data_ends(request, ret);
 }
 
-SEC("fexit/nvme_tcp_try_send_ddgst")
-int BPF_PROG(nvme_tcp_try_send_ddgst_exit, struct nvme_tcp_request *request, int ret)
+EXIT(nvme_tcp_try_send_ddgst, nvme_tcp_try_send_ddgst_exit, is_sending, struct nvme_tcp_request *request, int ret)
 {
         return data_ends(request, ret);
 }
@@ -131,22 +127,22 @@ int BPF_PROG(nvme_tcp_try_send_ddgst_exit, struct nvme_tcp_request *request, int
 /* The request that nvme_tcp_try_send() will send, NULL when there is none. */
 static __always_inline struct nvme_tcp_request *send_candidate(struct nvme_tcp_queue *queue)
 {
-        struct nvme_tcp_request *request = queue->request;
+        struct nvme_tcp_request *request = READ(queue, request);
         struct list_head *first;
         struct llist_node *node;
 
         if (request)
                 return request;
 
-        first = queue->send_list.next;
+        first = READ(queue, send_list.next);
         if ((__u64)first != (__u64)queue + bpf_core_field_offset(struct nvme_tcp_queue, send_list))
                 return (void *)first - bpf_core_field_offset(struct nvme_tcp_request, entry);
 
-        node = queue->req_list.first;
+        node = READ(queue, req_list.first);
         if (!node)
                 return NULL;
         for (__u32 i = 0; i < REQ_LIST_WALK; i++) {
-                struct llist_node *next = node->next;
+                struct llist_node *next = READ(node, next);
 
                 if (!next)
                         return (void *)node - bpf_core_field_offset(struct nvme_tcp_request, lentry);
@@ -156,15 +152,14 @@ static __always_inline struct nvme_tcp_request *send_candidate(struct nvme_tcp_q
         return NULL;
 }
 
-SEC("fentry/nvme_tcp_try_send")
-int BPF_PROG(nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
+ENTRY(nvme_tcp_try_send, nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
 {
         struct nvme_tcp_request *request;
         struct host_command *command;
         struct send_queue *state;
         __u64 rq;
 
-        if (!unsent)
+        if (!any_unsent())
                 return 0;
         state = queue_get((__u64)queue);
         if (!state)
@@ -185,22 +180,21 @@ int BPF_PROG(nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
         return 0;
 }
 
-SEC("fexit/nvme_tcp_try_send")
-int BPF_PROG(nvme_tcp_try_send_exit, struct nvme_tcp_queue *queue)
+EXIT_VOID(nvme_tcp_try_send, nvme_tcp_try_send_exit, is_sending, struct nvme_tcp_queue *queue)
 {
         struct nvme_tcp_request *current;
         struct host_command *command;
         struct send_queue *state;
         __u64 rq;
 
-        if (!unsent)
+        if (!any_unsent())
                 return 0;
         state = queue_get((__u64)queue);
         if (!state)
                 return 0;
         rq = state->sending;
         state->sending = 0;
-        current = queue->request;
+        current = READ(queue, request);
         if (!rq || (current && (__u64)request_of(current) == rq))
                 return 0;
         command = command_get(rq);
@@ -210,8 +204,7 @@ int BPF_PROG(nvme_tcp_try_send_exit, struct nvme_tcp_queue *queue)
 }
 
 /* H4: an R2T is being processed. Also called for each further H2C PDU of the same round: only the first counts. */
-SEC("fentry/nvme_tcp_setup_h2c_data_pdu")
-int BPF_PROG(nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
+ENTRY(nvme_tcp_setup_h2c_data_pdu, nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
 {
         struct request *rq = request_of(request);
         struct host_command *command = command_get((__u64)rq);
@@ -229,13 +222,11 @@ int BPF_PROG(nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
         if (arrivals_at_sockets)
                 r2t_processed(command, (void *)queue, now);
         command->blocked_mark = queue_blocked(queue_get(queue), now);
-        if (!__sync_lock_test_and_set(&command->sending_data, 1))
-                __sync_fetch_and_add(&unsent, 1);
+        flag_set(&command->sending_data, &unsent);
         return 0;
 }
 
-SEC("fexit/nvme_tcp_write_space")
-int BPF_PROG(nvme_tcp_write_space, struct sock *sk)
+EXIT_VOID(nvme_tcp_write_space, nvme_tcp_write_space, is_blocked, struct sock *sk)
 {
         return write_space(sk);
 }

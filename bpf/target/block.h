@@ -52,45 +52,43 @@ static __always_inline void flush_issued(struct request *rq, __u64 now)
 }
 
 /* T5: of the first request. */
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(block_rq_issue, struct request *rq)
+TRACEPOINT(block_rq_issue, block_rq_issue, struct request *rq)
 {
         struct bio *bio;
         __u64 now;
 
-        if (!at_storage || !rq)
+        if (!any_at_storage() || !rq)
                 return 0;
         now = bpf_ktime_get_ns();
-        bio = rq->bio;
-        if (!bio && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH)
+        bio = READ(rq, bio);
+        if (!bio && (READ(rq, cmd_flags) & REQ_OP_MASK) == REQ_OP_FLUSH)
                 flush_issued(rq, now);
         for (__u32 i = 0; i < MERGED_MAX && bio; i++) {
-                issued(command_of((__u64)bio->bi_private), bio->bi_iter.bi_size, now);
-                bio = bio->bi_next;
+                issued(command_of((__u64)READ(bio, bi_private)), READ(bio, bi_iter.bi_size), now);
+                bio = READ(bio, bi_next);
         }
         return 0;
 }
 
 /* T6: of the last. A request that waited for a flush, or has one after its data (REQ_FUA on a drive without it), comes here
  * when that is done. */
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(target_block_rq_complete, struct request *rq)
+TRACEPOINT(block_rq_complete, target_block_rq_complete, struct request *rq)
 {
         struct bio *bio;
         __u64 now;
 
-        if (!at_storage || !rq)
+        if (!any_at_storage() || !rq)
                 return 0;
         now = bpf_ktime_get_ns();
-        bio = rq->bio;
+        bio = READ(rq, bio);
         for (__u32 i = 0; i < MERGED_MAX && bio; i++) {
-                struct target_command *command = command_of((__u64)bio->bi_private);
+                struct target_command *command = command_of((__u64)READ(bio, bi_private));
 
                 if (command) {
                         command->record.t[NP_T6] = now;
-                        __sync_fetch_and_add(&command->bytes_completed, bio->bi_iter.bi_size);
+                        __sync_fetch_and_add(&command->bytes_completed, READ(bio, bi_iter.bi_size));
                 }
-                bio = bio->bi_next;
+                bio = READ(bio, bi_next);
         }
         return 0;
 }

@@ -19,8 +19,18 @@ struct target_command {
 
 #define BYTES_UNKNOWN (~0ULL)
 
-/* Sampled commands between T4 and T8: 0 lets the drive's hooks leave at once. */
+/* Sampled commands between T4 and T8. */
 static __s64 at_storage;
+
+/* False lets the drive's hooks leave at once. */
+static __always_inline bool any_at_storage(void)
+{
+#ifdef NTPROF_PROBES
+        return under_way != 0;
+#else
+        return at_storage != 0;
+#endif
+}
 
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
@@ -43,26 +53,22 @@ static __always_inline struct target_command *command_get(__u64 pointer)
 static __always_inline void command_queued(struct target_command *command, const struct send_queue *queue, __u64 now)
 {
         command->blocked_mark = queue_blocked(queue, now);
-        if (!__sync_lock_test_and_set(&command->sending, 1))
-                __sync_fetch_and_add(&unsent, 1);
+        flag_set(&command->sending, &unsent);
 }
 
 static __always_inline void command_sent(struct target_command *command)
 {
-        if (__sync_lock_test_and_set(&command->sending, 0))
-                __sync_fetch_and_add(&unsent, -1);
+        flag_clear(&command->sending, &unsent);
 }
 
 static __always_inline void command_to_storage(struct target_command *command)
 {
-        if (!__sync_lock_test_and_set(&command->at_storage, 1))
-                __sync_fetch_and_add(&at_storage, 1);
+        flag_set(&command->at_storage, &at_storage);
 }
 
 static __always_inline void command_back(struct target_command *command)
 {
-        if (__sync_lock_test_and_set(&command->at_storage, 0))
-                __sync_fetch_and_add(&at_storage, -1);
+        flag_clear(&command->at_storage, &at_storage);
 }
 
 static __always_inline void command_forget(__u64 pointer, struct target_command *command)

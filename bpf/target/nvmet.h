@@ -102,8 +102,8 @@ static __always_inline __u32 filter_index(struct nvmet_ctrl *controller, __u16 c
         struct controller_slot *slot = &controllers[at];
 
         if (slot->pointer != (__u64)controller || slot->nsid != nsid || slot->cntlid != cntlid ||
-            slot->subsystem != (__u64)controller->subsys) {
-                slot->subsystem = (__u64)controller->subsys;
+            slot->subsystem != (__u64)READ(controller, subsys)) {
+                slot->subsystem = (__u64)READ(controller, subsys);
                 slot->filter = controller_filter((__u64)controller, nsid);
                 slot->cntlid = cntlid;
                 slot->nsid = nsid;
@@ -132,7 +132,7 @@ static __always_inline void sample(struct nvmet_req *req, struct nvme_command *c
                 bpf_probe_read_kernel(&sgl, sizeof(sgl), (void *)cmd + SGL_TYPE_OFFSET);
                 bpf_probe_read_kernel(&length, sizeof(length), (void *)cmd + SGL_LENGTH_OFFSET);
                 /* Over RDMA the capsule is here with its data, and other data is fetched without a word of nvmet's (rdma.h). */
-                if (length && req->ops->type == NVMF_TRTYPE_TCP) {
+                if (length && READ(req, ops, type) == NVMF_TRTYPE_TCP) {
                         if (sgl == SGL_IN_CAPSULE)
                                 record->header.flags |= NP_F_IN_CAPSULE;
                         else
@@ -160,8 +160,7 @@ static __always_inline void forget_previous(struct nvmet_req *req)
 }
 
 /* T1: the command has been read from the transport and is valid. */
-SEC("tp_btf/nvmet_req_init")
-int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
+TRACEPOINT(nvmet_req_init, nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
 {
         struct np_record_header header = {};
         struct nvmet_ctrl *controller;
@@ -173,12 +172,12 @@ int BPF_PROG(nvmet_req_init, struct nvmet_req *req, struct nvme_command *cmd)
         forget_previous(req);
         if (!recording)
                 return 0;
-        controller = req->sq->ctrl;
-        header.id.qid = req->sq->qid;
+        controller = READ(req, sq, ctrl);
+        header.id.qid = READ(req, sq, qid);
         if (!header.id.qid)
                 return 0;
         read_identity(&header.id, cmd);
-        header.id.cntlid = controller->cntlid;
+        header.id.cntlid = READ(controller, cntlid);
         index = filter_index(controller, header.id.cntlid, header.id.nsid);
         if (index >= NP_FILTERS_MAX)
                 return 0;
@@ -212,7 +211,7 @@ static __always_inline bool is_read_or_write(__u8 opcode)
 static __always_inline __u64 drive_bytes(const struct np_identity *id, struct nvmet_req *req)
 {
         if (is_read_or_write(id->opcode) || id->opcode == OPCODE_WRITE_ZEROES)
-                return (__u64)(id->nlb + 1) << (req->ns->blksize_shift & 31);
+                return (__u64)(id->nlb + 1) << (READ(req, ns, blksize_shift) & 31);
         return id->opcode == OPCODE_FLUSH ? 0 : BYTES_UNKNOWN;
 }
 
@@ -240,8 +239,7 @@ static __always_inline int to_storage(struct nvmet_req *req, bool block_device)
 }
 
 #define TO_STORAGE(function, block_device)                      \
-        SEC("fentry/" #function)                                \
-        int BPF_PROG(function, struct nvmet_req *req)           \
+        ENTRY(function, function, struct nvmet_req *req)        \
         {                                                       \
                 return to_storage(req, block_device);           \
         }
@@ -282,16 +280,14 @@ static __always_inline int from_storage(__u64 req)
 }
 
 /* T7: storage is done. Commands that end without a bio of nvmet's do so at T8 (storage_answered()). */
-SEC("fentry/nvmet_bio_done")
-int BPF_PROG(nvmet_bio_done, struct bio *bio)
+ENTRY(nvmet_bio_done, nvmet_bio_done, struct bio *bio)
 {
-        return from_storage((__u64)bio->bi_private);
+        return from_storage((__u64)READ(bio, bi_private));
 }
 
-SEC("fentry/nvmet_passthru_req_done")
-int BPF_PROG(nvmet_passthru_req_done, struct request *rq)
+ENTRY(nvmet_passthru_req_done, nvmet_passthru_req_done, struct request *rq)
 {
-        return from_storage((__u64)rq->end_io_data);
+        return from_storage((__u64)READ(rq, end_io_data));
 }
 
 /* T8, for every transport: the response is queued. What T7 is where storage has no such event, and what was refused. */

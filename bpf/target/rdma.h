@@ -15,31 +15,29 @@ static __always_inline __u64 req_of_rsp(__u64 rsp)
 }
 
 /* Goes to storage, or posts the RDMA READ; again for a command that had found the send queue full. */
-SEC("fentry/nvmet_rdma_execute_command")
-int BPF_PROG(nvmet_rdma_execute_command, struct nvmet_rdma_rsp *rsp)
+ENTRY(nvmet_rdma_execute_command, nvmet_rdma_execute_command, struct nvmet_rdma_rsp *rsp)
 {
         struct target_command *command = command_get(req_of_rsp((__u64)rsp));
 
         if (!command)
                 return 0;
         if (!command->fetch_posted)
-                command->record.ta = cq_arrival(rsp->queue->cq, 0, command->record.t[NP_T1]);
+                command->record.ta = cq_arrival(READ(rsp, queue, cq), 0, command->record.t[NP_T1]);
         command->fetch_posted = bpf_ktime_get_ns();
         return 0;
 }
 
 /* T3, and so T2: the data is here. */
-SEC("fentry/nvmet_rdma_read_data_done")
-int BPF_PROG(nvmet_rdma_read_data_done, struct ib_cq *cq, struct ib_wc *wc)
+ENTRY(nvmet_rdma_read_data_done, nvmet_rdma_read_data_done, struct ib_cq *cq, struct ib_wc *wc)
 {
-        __u64 req = req_of_rsp((__u64)wc->wr_cqe - bpf_core_field_offset(struct nvmet_rdma_rsp, read_cqe)), now, arrival;
+        __u64 req = req_of_rsp((__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, read_cqe)), now, arrival;
         struct target_command *command = command_get(req);
         struct np_target_record *record;
 
         if (!command)
                 return 0;
         /* The connection broke: there will be no response. */
-        if (wc->status != IB_WC_SUCCESS) {
+        if (READ(wc, status) != IB_WC_SUCCESS) {
                 count(NP_C_STALE);
                 command_forget(req, command);
                 return 0;
@@ -59,8 +57,7 @@ int BPF_PROG(nvmet_rdma_read_data_done, struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* T8 */
-SEC("fentry/nvmet_rdma_queue_response")
-int BPF_PROG(nvmet_rdma_queue_response_entry, struct nvmet_req *req)
+ENTRY(nvmet_rdma_queue_response, nvmet_rdma_queue_response_entry, struct nvmet_req *req)
 {
         struct target_command *command = command_get((__u64)req);
         __u64 now;
@@ -69,7 +66,7 @@ int BPF_PROG(nvmet_rdma_queue_response_entry, struct nvmet_req *req)
                 return 0;
         now = bpf_ktime_get_ns();
         if (!command->record.t[NP_T8])
-                storage_answered(command, req->cqe->status >> 1, now);
+                storage_answered(command, READ(req, cqe, status) >> 1, now);
         command_queued(command, NULL, now);
         return 0;
 }
@@ -89,12 +86,11 @@ static __always_inline void done(__u64 req, struct target_command *command)
 
 /* T9: the response is posted, and before it the data of a read. The send can complete on another CPU before this returns, and
  * the memory be another command's already: that has no T8 then. */
-SEC("fexit/nvmet_rdma_queue_response")
-int BPF_PROG(nvmet_rdma_queue_response_exit, struct nvmet_req *req)
+EXIT_VOID(nvmet_rdma_queue_response, nvmet_rdma_queue_response_exit, is_sending, struct nvmet_req *req)
 {
         struct target_command *command;
 
-        if (!unsent)
+        if (!any_unsent())
                 return 0;
         command = command_get((__u64)req);
         if (!command || !command->record.t[NP_T8] || command->record.t[NP_T9])
@@ -106,10 +102,9 @@ int BPF_PROG(nvmet_rdma_queue_response_exit, struct nvmet_req *req)
 }
 
 /* TS: the host's side has acknowledged the response, and all data before it. */
-SEC("fentry/nvmet_rdma_send_done")
-int BPF_PROG(nvmet_rdma_send_done, struct ib_cq *cq, struct ib_wc *wc)
+ENTRY(nvmet_rdma_send_done, nvmet_rdma_send_done, struct ib_cq *cq, struct ib_wc *wc)
 {
-        __u64 req = req_of_rsp((__u64)wc->wr_cqe - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe)), now;
+        __u64 req = req_of_rsp((__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe)), now;
         struct target_command *command = command_get(req);
 
         if (!command || !command->record.t[NP_T8])
@@ -117,21 +112,19 @@ int BPF_PROG(nvmet_rdma_send_done, struct ib_cq *cq, struct ib_wc *wc)
         now = bpf_ktime_get_ns();
         if (!command->record.t[NP_T9])
                 response_posted(command, now);
-        if (wc->status == IB_WC_SUCCESS)
+        if (READ(wc, status) == IB_WC_SUCCESS)
                 command->record.ts = now;
         done(req, command);
         return 0;
 }
 
-SEC("fentry/ib_cq_completion_workqueue")
-int BPF_PROG(ib_cq_completion_workqueue, struct ib_cq *cq)
+ENTRY(ib_cq_completion_workqueue, ib_cq_completion_workqueue, struct ib_cq *cq)
 {
         cq_event(cq);
         return 0;
 }
 
-SEC("fentry/ib_cq_poll_work")
-int BPF_PROG(ib_cq_poll_work, struct work_struct *work)
+ENTRY(ib_cq_poll_work, ib_cq_poll_work, struct work_struct *work)
 {
         cq_round_begins((__u64)work - bpf_core_field_offset(struct ib_cq, work));
         return 0;

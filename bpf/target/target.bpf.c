@@ -10,13 +10,18 @@
  */
 #include "../kernel-types.h"
 
+#ifdef NTPROF_PROBES
+#include <asm/ptrace.h>
+#endif
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "../hook.h"
 #include "../record.h"
 #include "../sample-hash.h"
 #include "../live.h"
+#include "../calls.h"
 #include "../send-queue.h"
 #include "../arrivals.h"
 #include "../flush-queue.h"

@@ -21,14 +21,12 @@ static __always_inline struct nvmet_tcp_queue *queue_of(__u64 req)
 }
 
 /* Which commands will be sampled is not known before they are read, so every arrival is kept. */
-SEC("fentry/nvmet_tcp_data_ready")
-int BPF_PROG(nvmet_tcp_data_ready, struct sock *sk)
+ENTRY(nvmet_tcp_data_ready, nvmet_tcp_data_ready, struct sock *sk)
 {
         return data_ready(sk);
 }
 
-SEC("fentry/tcp_add_backlog")
-int BPF_PROG(tcp_add_backlog, struct sock *sk, struct sk_buff *skb)
+ENTRY(tcp_add_backlog, tcp_add_backlog, struct sock *sk, struct sk_buff *skb)
 {
         return backlog(sk, skb);
 }

@@ -17,22 +17,19 @@ static __always_inline int buffers_mapped(struct nvmet_tcp_cmd *cmd)
 }
 
 /* Called for writes only, and again for each H2C PDU of one that is fetched. */
-SEC("fentry/nvmet_tcp_build_pdu_iovec")
-int BPF_PROG(nvmet_tcp_build_pdu_iovec, struct nvmet_tcp_cmd *cmd)
+ENTRY(nvmet_tcp_build_pdu_iovec, nvmet_tcp_build_pdu_iovec, struct nvmet_tcp_cmd *cmd)
 {
         return buffers_mapped(cmd);
 }
 
 /* What 5.10 and 5.15 call it. */
-SEC("fentry/nvmet_tcp_map_pdu_iovec")
-int BPF_PROG(nvmet_tcp_map_pdu_iovec, struct nvmet_tcp_cmd *cmd)
+ENTRY(nvmet_tcp_map_pdu_iovec, nvmet_tcp_map_pdu_iovec, struct nvmet_tcp_cmd *cmd)
 {
         return buffers_mapped(cmd);
 }
 
 /* T8; for a write whose data must be asked for the first call queues the R2T. */
-SEC("fentry/nvmet_tcp_queue_response")
-int BPF_PROG(nvmet_tcp_queue_response, struct nvmet_req *req)
+ENTRY(nvmet_tcp_queue_response, nvmet_tcp_queue_response, struct nvmet_req *req)
 {
         struct target_command *command = command_get((__u64)req);
         struct np_target_record *record;
@@ -43,7 +40,7 @@ int BPF_PROG(nvmet_tcp_queue_response, struct nvmet_req *req)
                 return 0;
         now = bpf_ktime_get_ns();
         record = &command->record;
-        status = req->cqe->status >> 1;
+        status = READ(req, cqe, status) >> 1;
 
         if (command->needs_r2t && !status) {
                 record->r2t_queued = now;
@@ -85,38 +82,34 @@ static __always_inline void response_sent(__u64 req, struct send_queue *queue)
 
 /* --- send functions as functions: they return 1 when all is sent, else -EAGAIN or an error */
 
-SEC("fexit/nvmet_try_send_r2t")
-int BPF_PROG(nvmet_try_send_r2t, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+EXIT(nvmet_try_send_r2t, nvmet_try_send_r2t, is_sending, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
 {
-        if (unsent && ret > 0)
-                r2t_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        if (any_unsent() && ret > 0)
+                r2t_sent(req_of(cmd), queue_get((__u64)READ(cmd, queue)));
         return 0;
 }
 
 /* cmd was put back inside, but its memory is the queue's, and the queue is busy here. */
-SEC("fexit/nvmet_try_send_response")
-int BPF_PROG(nvmet_try_send_response, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+EXIT(nvmet_try_send_response, nvmet_try_send_response, is_sending, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
 {
-        if (unsent && ret > 0)
-                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        if (any_unsent() && ret > 0)
+                response_sent(req_of(cmd), queue_get((__u64)READ(cmd, queue)));
         return 0;
 }
 
 /* Without flow control of the submission queue (sqhd_disabled) the last data, or their digest, are all the response that a
  * read that succeeded has. */
-SEC("fexit/nvmet_try_send_data")
-int BPF_PROG(nvmet_try_send_data, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+EXIT(nvmet_try_send_data, nvmet_try_send_data, is_sending, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
 {
-        if (unsent && ret > 0 && cmd->queue->nvme_sq.sqhd_disabled && !cmd->queue->data_digest)
-                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        if (any_unsent() && ret > 0 && READ(cmd, queue, nvme_sq.sqhd_disabled) && !READ(cmd, queue, data_digest))
+                response_sent(req_of(cmd), queue_get((__u64)READ(cmd, queue)));
         return 0;
 }
 
-SEC("fexit/nvmet_try_send_ddgst")
-int BPF_PROG(nvmet_try_send_ddgst, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
+EXIT(nvmet_try_send_ddgst, nvmet_try_send_ddgst, is_sending, struct nvmet_tcp_cmd *cmd, bool last_in_batch, int ret)
 {
-        if (unsent && ret > 0 && cmd->queue->nvme_sq.sqhd_disabled)
-                response_sent(req_of(cmd), queue_get((__u64)cmd->queue));
+        if (any_unsent() && ret > 0 && READ(cmd, queue, nvme_sq.sqhd_disabled))
+                response_sent(req_of(cmd), queue_get((__u64)READ(cmd, queue)));
         return 0;
 }
 
@@ -130,17 +123,22 @@ static __always_inline bool is_last_of_all(struct nvmet_tcp_queue *queue, struct
                 BPF_CORE_READ(cmd, wbytes_done) + ret == BPF_CORE_READ(cmd, req.transfer_len);
 }
 
-SEC("fexit/kernel_sendpage")
-int BPF_PROG(kernel_sendpage, struct socket *sock, void *page, int offset, size_t size, int flags, int ret)
+static __always_inline bool socket_is_sending(__u64 sock)
+{
+        return any_unsent() && queue_get((__u64)BPF_CORE_READ((struct socket *)sock, sk, sk_user_data));
+}
+
+EXIT(kernel_sendpage, kernel_sendpage, socket_is_sending, struct socket *sock, void *page, int offset, size_t size, int flags,
+     int ret)
 {
         struct nvmet_tcp_queue *queue;
         struct nvmet_tcp_cmd *cmd;
         struct send_queue *state;
         enum nvmet_tcp_send_state sent;
 
-        if (!unsent || ret <= 0 || (size_t)ret != size)
+        if (!any_unsent() || ret <= 0 || (size_t)ret != size)
                 return 0;
-        queue = sock->sk->sk_user_data;
+        queue = READ(sock, sk, sk_user_data);
         state = queue_get((__u64)queue);
         if (!state)
                 return 0;
@@ -155,8 +153,7 @@ int BPF_PROG(kernel_sendpage, struct socket *sock, void *page, int offset, size_
         return 0;
 }
 
-SEC("fexit/nvmet_tcp_write_space")
-int BPF_PROG(nvmet_tcp_write_space, struct sock *sk)
+EXIT_VOID(nvmet_tcp_write_space, nvmet_tcp_write_space, is_blocked, struct sock *sk)
 {
         return write_space(sk);
 }
