@@ -10,17 +10,23 @@
 #include <string.h>
 
 #include "capture-bpf.h"
+#include "program-set.h"
 #include "../kernel/attach-target.h"
 #include "../kernel/plan-internal.h"
 #include "../util.h"
-#include "bpf/host.skel.h"
-#include "bpf/target.skel.h"
+
+/* The programs of a side, and what is read and written of them while they run. */
+typedef struct Side {
+        ProgramSet *programs;           /* NULL: nothing of this side is recorded */
+        struct bpf_map *ring, *cpus;
+        volatile uint32_t *recording, *threshold;
+        volatile int64_t *under_way;
+} Side;
 
 typedef struct CaptureBpf {
         Capture capture;
         CaptureConfig config;
-        struct host_bpf *host;
-        struct target_bpf *target;
+        Side host, target;
         struct ring_buffer *ring;
         CaptureHook *hooks;
         unsigned n_hooks;
@@ -89,14 +95,6 @@ static int fail(CaptureBpf *b, const char **ret_error, int r, const char *what, 
         return r;
 }
 
-static void select_programs(struct bpf_object *object, const HookPlan *plan, HookSides side)
-{
-        struct bpf_program *program;
-
-        bpf_object__for_each_program(program, object)
-                bpf_program__set_autoload(program, hook_plan_has_program(plan, side, bpf_program__name(program)));
-}
-
 static int on_host_record(void *userdata, void *data, size_t size)
 {
         CaptureBpf *b = userdata;
@@ -115,41 +113,75 @@ static int on_target_record(void *userdata, void *data, size_t size)
         return 0;
 }
 
-static int load_host(CaptureBpf *b, const char **ret_error)
+#define WRITE_CONSTANT(programs, name, value)                                                   \
+        ({                                                                                      \
+                typeof(value) _value_ = (value);                                                \
+                                                                                                \
+                program_set_write_constant(programs, name, &_value_, sizeof(_value_));          \
+        })
+
+static int write_host_constants(CaptureBpf *b)
 {
+        ProgramSet *programs = b->host.programs;
+        bool at_sockets = program_set_is_chosen(programs, "nvme_tcp_data_ready");
         int r;
 
-        memcpy((void *) b->host->rodata->host_filters, b->config.host_filters, sizeof(b->config.host_filters));
-        b->host->rodata->n_host_filters = b->config.n_host_filters;
-        b->host->rodata->head_major = b->config.head_major;
-        b->host->rodata->head_minor = b->config.head_minor;
-        b->host->rodata->arrivals_at_sockets = bpf_program__autoload(b->host->progs.nvme_tcp_data_ready);
-        r = host_bpf__load(b->host);
-        if (r < 0)
-                return fail(b, ret_error, r, "load", "host");
-        r = host_bpf__attach(b->host);
-        if (r < 0)
-                return fail(b, ret_error, r, "attach", "host");
-        return 0;
+        r = program_set_write_constant(programs, "host_filters", b->config.host_filters, sizeof(b->config.host_filters));
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "n_host_filters", b->config.n_host_filters);
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "head_major", b->config.head_major);
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "head_minor", b->config.head_minor);
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "arrivals_at_sockets", at_sockets);
+        return r;
 }
 
-static int load_target(CaptureBpf *b, const char **ret_error)
+static int write_target_constants(CaptureBpf *b)
 {
+        ProgramSet *programs = b->target.programs;
+        bool at_sockets = program_set_is_chosen(programs, "nvmet_tcp_data_ready");
+        bool wait = program_set_is_chosen(programs, "nvmet_rdma_send_done");
         int r;
 
         for (unsigned i = 0; i < b->config.n_target_filters; i++)
                 b->config.target_filters[i].hostnqn_length =
                         strnlen(b->config.target_filters[i].hostnqn, sizeof(b->config.target_filters[i].hostnqn) - 1);
-        memcpy((void *) b->target->rodata->target_filters, b->config.target_filters, sizeof(b->config.target_filters));
-        b->target->rodata->n_target_filters = b->config.n_target_filters;
-        b->target->rodata->arrivals_at_sockets = bpf_program__autoload(b->target->progs.nvmet_tcp_data_ready);
-        b->target->rodata->wait_for_send_completion = bpf_program__autoload(b->target->progs.nvmet_rdma_send_done);
-        r = target_bpf__load(b->target);
+        r = program_set_write_constant(programs, "target_filters", b->config.target_filters, sizeof(b->config.target_filters));
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "n_target_filters", b->config.n_target_filters);
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "arrivals_at_sockets", at_sockets);
+        if (r >= 0)
+                r = WRITE_CONSTANT(programs, "wait_for_send_completion", wait);
+        return r;
+}
+
+static int find_variables(Side *side)
+{
+        side->ring = program_set_map(side->programs, "ring");
+        side->cpus = program_set_map(side->programs, "cpus");
+        side->recording = program_set_variable(side->programs, "recording", sizeof(*side->recording));
+        side->threshold = program_set_variable(side->programs, "threshold", sizeof(*side->threshold));
+        side->under_way = program_set_variable(side->programs, "under_way", sizeof(*side->under_way));
+        return side->ring && side->cpus && side->recording && side->threshold && side->under_way ? 0 : -ENOENT;
+}
+
+static int load_side(CaptureBpf *b, Side *side, const char *name, int (*write_constants)(CaptureBpf *b), const char **ret_error)
+{
+        int r;
+
+        r = write_constants(b);
+        if (r >= 0)
+                r = program_set_load(side->programs);
+        if (r >= 0)
+                r = find_variables(side);
         if (r < 0)
-                return fail(b, ret_error, r, "load", "target");
-        r = target_bpf__attach(b->target);
+                return fail(b, ret_error, r, "load", name);
+        r = program_set_attach(side->programs);
         if (r < 0)
-                return fail(b, ret_error, r, "attach", "target");
+                return fail(b, ret_error, r, "attach", name);
         return 0;
 }
 
@@ -160,10 +192,10 @@ static int load_and_attach(CaptureBpf *b, const char **ret_error)
         r = attach_targets_open();
         if (r < 0)
                 return fail(b, ret_error, r, "find where to attach",
-                            !b->host ? "target" : b->target ? "host's and the target" : "host");
-        r = b->target ? load_target(b, ret_error) : 0;
-        if (r >= 0 && b->host)
-                r = load_host(b, ret_error);
+                            !b->host.programs ? "target" : b->target.programs ? "host's and the target" : "host");
+        r = b->target.programs ? load_side(b, &b->target, "target", write_target_constants, ret_error) : 0;
+        if (r >= 0 && b->host.programs)
+                r = load_side(b, &b->host, "host", write_host_constants, ret_error);
         attach_targets_close();
         return r;
 }
@@ -187,17 +219,24 @@ static int attach(Capture *c, const char **ret_error)
         if (r < 0)
                 return r;
 
-        if (b->host) {
-                r = add_ring(b, b->host->maps.ring, on_host_record);
+        if (b->host.programs) {
+                r = add_ring(b, b->host.ring, on_host_record);
                 if (r < 0)
                         return fail(b, ret_error, r, "read from", "host");
         }
-        if (b->target) {
-                r = add_ring(b, b->target->maps.ring, on_target_record);
+        if (b->target.programs) {
+                r = add_ring(b, b->target.ring, on_target_record);
                 if (r < 0)
                         return fail(b, ret_error, r, "read from", "target");
         }
         return 0;
+}
+
+/* NULL: of a side that is not loaded. */
+static void write_variable(volatile uint32_t *variable, uint32_t value)
+{
+        if (variable)
+                *variable = value;
 }
 
 static int set_threshold(Capture *c, uint32_t threshold)
@@ -205,12 +244,11 @@ static int set_threshold(Capture *c, uint32_t threshold)
         CaptureBpf *b = bpf(c);
         bool raised = threshold > b->threshold;
 
-        if (raised && b->target)
-                b->target->bss->threshold = threshold;
-        if (b->host)
-                b->host->bss->threshold = threshold;
-        if (!raised && b->target)
-                b->target->bss->threshold = threshold;
+        if (raised)
+                write_variable(b->target.threshold, threshold);
+        write_variable(b->host.threshold, threshold);
+        if (!raised)
+                write_variable(b->target.threshold, threshold);
         b->threshold = threshold;
         return 0;
 }
@@ -220,10 +258,8 @@ static int resume(Capture *c)
         CaptureBpf *b = bpf(c);
 
         b->pausing = false;
-        if (b->target)
-                b->target->bss->recording = 1;
-        if (b->host)
-                b->host->bss->recording = 1;
+        write_variable(b->target.recording, 1);
+        write_variable(b->host.recording, 1);
         return 0;
 }
 
@@ -232,10 +268,7 @@ static int pause_capture(Capture *c)
         CaptureBpf *b = bpf(c);
 
         b->pausing = true;
-        if (b->host)
-                b->host->bss->recording = 0;
-        else
-                b->target->bss->recording = 0;
+        write_variable(b->host.programs ? b->host.recording : b->target.recording, 0);
         return 0;
 }
 
@@ -251,22 +284,6 @@ static int get_fd(Capture *c)
         CaptureBpf *b = bpf(c);
 
         return b->ring ? ring_buffer__epoll_fd(b->ring) : -1;
-}
-
-static uint64_t recursion_misses(struct bpf_object *object)
-{
-        struct bpf_program *program;
-        uint64_t sum = 0;
-
-        bpf_object__for_each_program(program, object) {
-                struct bpf_prog_info info = {};
-                uint32_t size = sizeof(info);
-                int fd = bpf_program__fd(program);
-
-                if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
-                        sum += info.recursion_misses;
-        }
-        return sum;
 }
 
 static void add_kind(CaptureCounters *counters, const struct np_kind_count *kind)
@@ -311,23 +328,23 @@ static int get_counters(Capture *c, CaptureCounters *ret)
         int r;
 
         *ret = (CaptureCounters) {};
-        if (b->host) {
-                r = sum_cpus(b->host->maps.cpus, ret->host, ret);
+        if (b->host.programs) {
+                r = sum_cpus(b->host.cpus, ret->host, ret);
                 if (r < 0)
                         return r;
-                ret->host_recursion = recursion_misses(b->host->obj);
-                ret->host_in_flight = b->host->bss->under_way;
+                ret->host_recursion = program_set_skipped(b->host.programs);
+                ret->host_in_flight = *b->host.under_way;
         }
-        if (!b->target)
+        if (!b->target.programs)
                 return 0;
 
         if (b->pausing && ret->host_in_flight == 0)
-                b->target->bss->recording = 0;
-        r = sum_cpus(b->target->maps.cpus, ret->target, NULL);
+                write_variable(b->target.recording, 0);
+        r = sum_cpus(b->target.cpus, ret->target, NULL);
         if (r < 0)
                 return r;
-        ret->target_recursion = recursion_misses(b->target->obj);
-        ret->target_in_flight = b->target->bss->under_way;
+        ret->target_recursion = program_set_skipped(b->target.programs);
+        ret->target_in_flight = *b->target.under_way;
         return 0;
 }
 
@@ -347,10 +364,10 @@ static void detach(Capture *c)
         CaptureBpf *b = bpf(c);
 
         ring_buffer__free(TAKE_PTR(b->ring));
-        if (b->host)
-                host_bpf__detach(b->host);
-        if (b->target)
-                target_bpf__detach(b->target);
+        if (b->host.programs)
+                program_set_detach(b->host.programs);
+        if (b->target.programs)
+                program_set_detach(b->target.programs);
 }
 
 static void free_capture(Capture *c)
@@ -358,8 +375,8 @@ static void free_capture(Capture *c)
         CaptureBpf *b = bpf(c);
 
         detach(c);
-        host_bpf__destroy(b->host);
-        target_bpf__destroy(b->target);
+        program_set_free(b->host.programs);
+        program_set_free(b->target.programs);
         for (unsigned i = 0; i < b->n_hooks; i++) {
                 free((char *) b->hooks[i].boundary);
                 free((char *) b->hooks[i].mechanism);
@@ -394,7 +411,7 @@ static int copy_hooks(CaptureBpf *b, const HookPlan *plan)
                 CaptureHook *hook = &b->hooks[b->n_hooks];
                 char *boundary, *mechanism, *symbol;
 
-                if (choice->row->side == HOOK_SIDE_TARGET && !b->target)
+                if (choice->row->side == HOOK_SIDE_TARGET && !b->target.programs)
                         continue;
                 if (asprintf(&boundary, "%s%s%s%s", choice->row->boundary, choice->row->covers ? " (" : "",
                              choice->row->covers ?: "", choice->row->covers ? ")" : "") < 0)
@@ -407,6 +424,17 @@ static int copy_hooks(CaptureBpf *b, const HookPlan *plan)
                         return -ENOMEM;
         }
         return 0;
+}
+
+static int open_side(Side *side, const HookPlan *plan, HookSides which, bool detail)
+{
+        int r;
+
+        r = program_set_open(which, hook_plan_family(plan, which), NULL, &side->programs);
+        if (r < 0)
+                return r;
+        program_set_choose(side->programs, plan);
+        return bpf_map__set_autocreate(program_set_map(side->programs, "arrivals"), detail);
 }
 
 int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const CaptureHandlers *handlers, Capture **ret)
@@ -426,24 +454,11 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
         b->capture.handlers = *handlers;
         b->config = *config;
 
-        if (config->n_host_filters > 0) {
-                b->host = host_bpf__open();
-                if (!b->host) {
-                        r = -errno;
-                        goto fail;
-                }
-                select_programs(b->host->obj, plan, HOOK_SIDE_HOST);
-                bpf_map__set_autocreate(b->host->maps.arrivals, config->detail);
-        }
-        if (config->n_target_filters > 0) {
-                b->target = target_bpf__open();
-                if (!b->target) {
-                        r = -errno;
-                        goto fail;
-                }
-                select_programs(b->target->obj, plan, HOOK_SIDE_TARGET);
-                bpf_map__set_autocreate(b->target->maps.arrivals, config->detail);
-        }
+        r = config->n_host_filters > 0 ? open_side(&b->host, plan, HOOK_SIDE_HOST, config->detail) : 0;
+        if (r >= 0 && config->n_target_filters > 0)
+                r = open_side(&b->target, plan, HOOK_SIDE_TARGET, config->detail);
+        if (r < 0)
+                goto fail;
         r = copy_hooks(b, plan);
         if (r < 0)
                 goto fail;
@@ -455,19 +470,4 @@ fail:
         forget_printed();
         free_capture(&b->capture);
         return r;
-}
-
-char **capture_bpf_programs(HookSides side)
-{
-        struct host_bpf *host = side == HOOK_SIDE_HOST ? host_bpf__open() : NULL;
-        struct target_bpf *target = side == HOOK_SIDE_TARGET ? target_bpf__open() : NULL;
-        g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-        struct bpf_program *program;
-
-        if (host || target)
-                bpf_object__for_each_program(program, host ? host->obj : target->obj)
-                        g_strv_builder_add(names, bpf_program__name(program));
-        host_bpf__destroy(host);
-        target_bpf__destroy(target);
-        return g_strv_builder_end(names);
 }
