@@ -238,7 +238,8 @@ static const char *const module_names[] = { "nvme_core", "nvme_tcp", "nvme_rdma"
 /* Of what bpf/kernel-types.h has of the modules, each layout has all: whoever adds a member there adds it to layouts/nvme.h. */
 static void test_layouts_suffice(void)
 {
-        static const char *const releases[] = { DEBIAN_11, "5.15.0", "6.8.0", "6.11.0" }, *const programs[] = { "host", "target" };
+        static const char *const releases[] = { DEBIAN_11, "5.15.0", "6.8.0", "6.11.0" }, *const programs[] = { "host",
+                                                                                                                "target" };
         struct btf *vmlinux = btf_stub("vmlinux-5.10");
 
         for (size_t i = 0; i < ELEMENTSOF(releases) * ELEMENTSOF(programs); i++) {
@@ -289,7 +290,9 @@ static void test_advice(void)
                 "--btf_encode_detached=/etc/ntprof/btf/5.10.0-32-amd64/nvmet_rdma.btf "
                 "/usr/lib/debug/lib/modules/5.10.0-32-amd64/kernel/drivers/nvme/target/nvmet-rdma.ko && "
                 "chmod a+r /etc/ntprof/btf/5.10.0-32-amd64/nvmet_rdma.btf");
-        g_assert_true(g_str_has_prefix(out_of_tree, "with pahole and the module with its debug symbols (built with -g, not stripped) installed"));
+        g_assert_true(
+                g_str_has_prefix(out_of_tree,
+                                 "with pahole and the module with its debug symbols (built with -g, not stripped) installed"));
         g_assert_nonnull(g_strstr_len(out_of_tree, -1, "/nvme_rdma.btf $(modinfo -n nvme_rdma) && "));
 }
 
