@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "inspection.h"
+#include "inspection-internal.h"
 
 #include "kernel/plan.h"
+
+void inspection_add_string(JsonBuilder *b, const char *name, const char *value)
+{
+        json_builder_set_member_name(b, name);
+        if (value)
+                json_builder_add_string_value(b, value);
+        else
+                json_builder_add_null_value(b);
+}
 
 static const char *side_name(HookSides side)
 {
@@ -18,16 +27,50 @@ static void add_usable(JsonBuilder *b, const char *name, bool usable, const char
                 json_builder_add_string_value(b, why);
 }
 
-static void add_transports(JsonBuilder *b, const HookPlan *plan)
+/* What of it is asked for. */
+typedef struct Asked {
+        HookScope scope;
+        const char *no_target;          /* why there is no target's side of it on this machine */
+} Asked;
+
+static Asked asked(const Inspection *inspection)
+{
+        const NamespaceInfo *namespace = inspection->namespace;
+        Asked a = { { HOOK_SIDE_HOST | HOOK_SIDE_TARGET, TRANSPORTS_ALL, true, inspection->capabilities } };
+
+        if (!namespace)
+                return a;
+        a.scope.sides = HOOK_SIDE_HOST;
+        a.scope.transports = 0;
+        a.no_target = namespace->paths[0].no_target_reason ?: "whether the target is this machine is not known";
+        for (size_t i = 0; i < namespace->n_paths; i++) {
+                a.scope.transports |= transport_by_name(namespace->paths[i].transport)->transport;
+                if (namespace->paths[i].local)
+                        a.scope.sides |= HOOK_SIDE_TARGET;
+        }
+        return a;
+}
+
+static bool transport_usable(const HookPlan *plan, const Asked *a, HookSides side, Transports transport, const char **ret_why)
+{
+        if (a->scope.sides & side)
+                return hook_plan_transport_usable(plan, side, transport, ret_why);
+        *ret_why = a->no_target;
+        return false;
+}
+
+static void add_transports(JsonBuilder *b, const HookPlan *plan, const Asked *a)
 {
         json_builder_set_member_name(b, "transports");
         json_builder_begin_object(b);
         for (unsigned i = 0; i < n_transports; i++) {
+                if (!(transports[i].transport & a->scope.transports))
+                        continue;
                 json_builder_set_member_name(b, transports[i].name);
                 json_builder_begin_object(b);
                 for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
                         const char *why = NULL;
-                        bool usable = hook_plan_transport_usable(plan, side, transports[i].transport, &why);
+                        bool usable = transport_usable(plan, a, side, transports[i].transport, &why);
 
                         add_usable(b, side_name(side), usable, why);
                 }
@@ -36,121 +79,100 @@ static void add_transports(JsonBuilder *b, const HookPlan *plan)
         json_builder_end_object(b);
 }
 
-/* A side is usable when one of the transports is: sessions are of those that their paths have. */
-static void add_sides(JsonBuilder *b, const HookPlan *plan)
+/* Of a machine a side is usable when one of the transports is: sessions are of those that their paths have. A session of a
+ * namespace needs all of its paths'. */
+static bool side_usable(const HookPlan *plan, const Asked *a, const NamespaceInfo *namespace, HookSides side,
+                        const char **ret_why)
+{
+        bool usable;
+
+        if (!(a->scope.sides & side)) {
+                *ret_why = a->no_target;
+                return false;
+        }
+        usable = hook_plan_usable(plan, side, ret_why);
+        for (unsigned i = 0; !namespace && !usable && i < n_transports; i++)
+                usable = hook_plan_transport_usable(plan, side, transports[i].transport, NULL);
+        return usable;
+}
+
+static void add_sides(JsonBuilder *b, const HookPlan *plan, const Asked *a, const NamespaceInfo *namespace)
 {
         json_builder_set_member_name(b, "usable");
         json_builder_begin_object(b);
         for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
                 const char *why = NULL;
-                bool usable = hook_plan_usable(plan, side, &why);
+                bool usable = side_usable(plan, a, namespace, side, &why);
 
-                for (unsigned i = 0; !usable && i < n_transports; i++)
-                        usable = hook_plan_transport_usable(plan, side, transports[i].transport, NULL);
                 add_usable(b, side_name(side), usable, why);
         }
         json_builder_end_object(b);
 }
 
-int inspection_make(JsonNode **ret)
+static void add_families(JsonBuilder *b, const HookPlan *plan, const Asked *a)
+{
+        json_builder_set_member_name(b, "programs");
+        json_builder_begin_object(b);
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
+                json_builder_set_member_name(b, side_name(side));
+                if (!(a->scope.sides & side)) {
+                        json_builder_add_null_value(b);
+                        continue;
+                }
+                json_builder_begin_object(b);
+                inspection_add_string(b, "family", hook_plan_family(plan, side) == HOOK_FAMILY_TYPED ? "typed" : "probes");
+                inspection_add_string(b, "why_not_typed", hook_plan_why_not_typed(plan, side));
+                json_builder_end_object(b);
+        }
+        json_builder_end_object(b);
+}
+
+JsonNode *inspection_build(const Inspection *inspection)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
-        const HookScope everything = { HOOK_SIDE_HOST | HOOK_SIDE_TARGET, TRANSPORTS_ALL, .detail = true,
-                                       kernel_capabilities_had(&kernel_roots_default) };
-        KernelInventory *inventory;
+        Asked a = asked(inspection);
         HookPlan *plan;
+
+        (void) hook_plan_make(inspection->inventory, &a.scope, &plan);
+        json_builder_begin_object(b);
+        inspection_add_string(b, "schema", "org.ntprof.inspection/1");
+        inspection_add_string(b, "ntprof_version", NTPROF_VERSION);
+        inspection_add_string(b, "kernel", kernel_inventory_release(inspection->inventory));
+        if (kernel_inventory_label(inspection->inventory))
+                inspection_add_string(b, "label", kernel_inventory_label(inspection->inventory));
+        inspection_add_namespace(b, inspection->namespace);
+        add_sides(b, plan, &a, inspection->namespace);
+        add_transports(b, plan, &a);
+        add_families(b, plan, &a);
+        inspection_add_lacks(b, inspection, plan);
+        inspection_add_notes(b, inspection, plan);
+        json_builder_set_member_name(b, "plan");
+        json_builder_add_value(b, hook_plan_to_json(plan));
+        json_builder_set_member_name(b, "inventory");
+        json_builder_add_value(b, kernel_inventory_to_json(inspection->inventory));
+        json_builder_end_object(b);
+        hook_plan_free(plan);
+        return json_builder_get_root(b);
+}
+
+int inspection_make(const NamespaceInfo *namespace, bool as_service, JsonNode **ret)
+{
+        g_auto(GStrv) iostats_off = inspection_iostats_off(&namespace_roots_default, namespace);
+        KernelInventory *inventory;
+        Inspection inspection;
         int r;
 
         r = kernel_inventory_read(&kernel_roots_default, &inventory);
         if (r < 0)
                 return r;
-        r = hook_plan_make(inventory, &everything, &plan);
-        if (r < 0) {
-                kernel_inventory_free(inventory);
-                return r;
-        }
-
-        json_builder_begin_object(b);
-        json_builder_set_member_name(b, "schema");
-        json_builder_add_string_value(b, "org.ntprof.inspection/1");
-        json_builder_set_member_name(b, "ntprof_version");
-        json_builder_add_string_value(b, NTPROF_VERSION);
-        json_builder_set_member_name(b, "kernel");
-        json_builder_add_string_value(b, kernel_inventory_release(inventory));
-        add_sides(b, plan);
-        add_transports(b, plan);
-        json_builder_set_member_name(b, "plan");
-        json_builder_add_value(b, hook_plan_to_json(plan));
-        json_builder_set_member_name(b, "inventory");
-        json_builder_add_value(b, kernel_inventory_to_json(inventory));
-        json_builder_end_object(b);
-
-        hook_plan_free(plan);
+        inspection = (Inspection) {
+                .inventory = inventory,
+                .namespace = namespace,
+                .iostats_off = iostats_off,
+                .capabilities = as_service ? CAPABILITIES_ALL : kernel_capabilities_had(&kernel_roots_default),
+                .as_service = as_service,
+        };
+        *ret = inspection_build(&inspection);
         kernel_inventory_free(inventory);
-        *ret = json_builder_get_root(b);
         return 0;
-}
-
-static JsonNode *member(JsonNode *node, const char *name)
-{
-        return node && JSON_NODE_HOLDS_OBJECT(node) ? json_object_get_member(json_node_get_object(node), name) : NULL;
-}
-
-static const char *string_member(JsonNode *node, const char *name)
-{
-        JsonNode *value = member(node, name);
-
-        return value && JSON_NODE_HOLDS_VALUE(value) && json_node_get_value_type(value) == G_TYPE_STRING ?
-                json_node_get_string(value) : NULL;
-}
-
-static void add_boundary(GString *text, JsonNode *row)
-{
-        JsonNode *chosen = member(row, "chosen");
-        const char *boundary = string_member(row, "boundary"), *covers = string_member(row, "covers"),
-                   *transport = string_member(row, "transport"), *merged = string_member(row, "merged_into"), *symbol = string_member(chosen, "symbol"),
-                   *mechanism = string_member(chosen, "mechanism");
-
-        if (!boundary)
-                return;
-        g_string_append_printf(text, "%-3s ", boundary);
-        if (mechanism && symbol)
-                g_string_append_printf(text, "%-12s %s", mechanism, symbol);
-        else if (merged)
-                g_string_append_printf(text, "no hook: taken as %s", merged);
-        else
-                g_string_append(text, "no hook");
-        g_string_append_printf(text, "  -- %s%s%s%s%s%s\n", transport ?: "", transport ? ": " : "",
-                               string_member(row, "description") ?: "", covers ? " (" : "", covers ?: "", covers ? ")" : "");
-}
-
-char *inspection_to_text(JsonNode *inspection)
-{
-        static const char *const sides[] = { "host", "target" };
-        JsonNode *plan = member(inspection, "plan"), *usable = member(inspection, "usable");
-        GString *text = g_string_new(NULL);
-
-        g_string_append_printf(text, "kernel %s\n", string_member(inspection, "kernel") ?: "unknown");
-        for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
-                const char *why = string_member(usable, sides[i]);
-
-                g_string_append_printf(text, "\n%s side: %s\n", sides[i], why ?: "can be recorded");
-                for (unsigned k = 0; !why && k < n_transports; k++) {
-                        JsonNode *transport = member(member(inspection, "transports"), transports[k].name);
-
-                        if (string_member(transport, sides[i]))
-                                g_string_append_printf(text, "not over %s: %s\n", transports[k].name,
-                                                       string_member(transport, sides[i]));
-                }
-                if (!plan || !JSON_NODE_HOLDS_ARRAY(plan))
-                        continue;
-                for (guint k = 0; k < json_array_get_length(json_node_get_array(plan)); k++) {
-                        JsonNode *row = json_array_get_element(json_node_get_array(plan), k);
-
-                        if (g_strcmp0(string_member(row, "side"), sides[i]) == 0)
-                                add_boundary(text, row);
-                }
-        }
-
-        return g_string_free(text, false);
 }

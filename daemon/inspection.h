@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this kernel offers and what ntprof makes of it: the document of Manager.Inspect(), schema org.ntprof.inspection/1. */
+/*
+ * What this kernel offers and what ntprof makes of it: the document of Manager.Inspect(), schema org.ntprof.inspection/1
+ * (docs/inspection.md).
+ */
 #pragma once
 
 #include <json-glib/json-glib.h>
+#include <stdbool.h>
 
-int inspection_make(JsonNode **ret);
+#include "kernel/inventory.h"
+#include "session/namespace.h"
+
+typedef struct Inspection {
+        const KernelInventory *inventory;
+        const NamespaceInfo *namespace;         /* NULL: of all transports, and of both sides */
+        char *const *iostats_off;               /* namespaces' disks whose requests the kernel does not time; may be NULL */
+        uint64_t capabilities;                  /* that ntprofd may use */
+        bool as_service;                        /* these are those of its unit, not of this process */
+} Inspection;
+
+/* Pure: nothing is asked for. */
+JsonNode *inspection_build(const Inspection *inspection);
+
+/* Of this machine now. as_service: plans with all capabilities that the unit gives, for a process that has none. */
+int inspection_make(const NamespaceInfo *namespace, bool as_service, JsonNode **ret);
+
 /* For people: a row a boundary. The document may come from a recording, so what is not understood is left out. */
 char *inspection_to_text(JsonNode *inspection);

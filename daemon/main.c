@@ -110,7 +110,7 @@ static int inspect(Backend *backend, bool json, Error *error)
         g_autoptr(JsonNode) inspection = NULL;
         int r;
 
-        r = backend->ops->inspect(backend, &inspection, error);
+        r = backend->ops->inspect(backend, NULL, true, &inspection, error);
         if (r < 0)
                 return r;
 

@@ -165,9 +165,14 @@ NtprofSession *ntprof_client_start_session_sync(NtprofClient *self, const char *
 
 /* ---- inspection ---- */
 
-static GVariant *no_options(void)
+static GVariant *inspect_options(const char *namespace_name)
 {
-        return g_variant_new("a{sv}", NULL);
+        GVariantBuilder options;
+
+        g_variant_builder_init(&options, G_VARIANT_TYPE_VARDICT);
+        if (namespace_name)
+                g_variant_builder_add(&options, "{sv}", "namespace", g_variant_new_string(namespace_name));
+        return g_variant_builder_end(&options);
 }
 
 static void on_inspected(GObject *source, GAsyncResult *result, gpointer user_data)
@@ -199,12 +204,29 @@ static void on_inspected(GObject *source, GAsyncResult *result, gpointer user_da
  */
 void ntprof_client_inspect(NtprofClient *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
+        ntprof_client_inspect_namespace(self, NULL, cancellable, callback, user_data);
+}
+
+/**
+ * ntprof_client_inspect_namespace:
+ * @self: a client
+ * @namespace_name: (nullable): as for [method@Client.start_session]; %NULL is all that the machine has
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called with the inspection
+ * @user_data: for @callback
+ *
+ * As [method@Client.inspect], of what a session of a namespace would take. To be finished by
+ * [method@Client.inspect_finish].
+ */
+void ntprof_client_inspect_namespace(NtprofClient *self, const char *namespace_name, GCancellable *cancellable,
+                                     GAsyncReadyCallback callback, gpointer user_data)
+{
         g_return_if_fail(NTPROF_IS_CLIENT(self));
 
         GTask *task = g_task_new(self, cancellable, callback, user_data);
 
         g_task_set_source_tag(task, ntprof_client_inspect);
-        np_dbus_manager_call_inspect(self->service, no_options(), NULL, cancellable, on_inspected, task);
+        np_dbus_manager_call_inspect(self->service, inspect_options(namespace_name), NULL, cancellable, on_inspected, task);
 }
 
 /**
@@ -233,12 +255,29 @@ char *ntprof_client_inspect_finish(NtprofClient *self, GAsyncResult *result, GEr
  */
 char *ntprof_client_inspect_sync(NtprofClient *self, GCancellable *cancellable, GError **error)
 {
+        return ntprof_client_inspect_namespace_sync(self, NULL, cancellable, error);
+}
+
+/**
+ * ntprof_client_inspect_namespace_sync:
+ * @self: a client
+ * @namespace_name: (nullable): as for [method@Client.inspect_namespace]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location
+ *
+ * As [method@Client.inspect_namespace], blocking.
+ *
+ * Returns: (transfer full): as [method@Client.inspect_finish]
+ */
+char *ntprof_client_inspect_namespace_sync(NtprofClient *self, const char *namespace_name, GCancellable *cancellable,
+                                           GError **error)
+{
         g_autoptr(GUnixFDList) fds = NULL;
         g_autoptr(GVariant) handle = NULL;
         g_autoptr(GError) local_error = NULL;
 
         g_return_val_if_fail(NTPROF_IS_CLIENT(self), NULL);
-        if (!np_dbus_manager_call_inspect_sync(self->service, no_options(), NULL, &handle, &fds, cancellable,
+        if (!np_dbus_manager_call_inspect_sync(self->service, inspect_options(namespace_name), NULL, &handle, &fds, cancellable,
                                                &local_error)) {
                 np_error_localize(&local_error, NULL);
                 g_propagate_error(error, g_steal_pointer(&local_error));

@@ -35,5 +35,9 @@ NtprofSession *ntprof_client_start_session_sync(NtprofClient *self, const char *
 void ntprof_client_inspect(NtprofClient *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 char *ntprof_client_inspect_finish(NtprofClient *self, GAsyncResult *result, GError **error);
 char *ntprof_client_inspect_sync(NtprofClient *self, GCancellable *cancellable, GError **error);
+void ntprof_client_inspect_namespace(NtprofClient *self, const char *namespace_name, GCancellable *cancellable,
+                                     GAsyncReadyCallback callback, gpointer user_data);
+char *ntprof_client_inspect_namespace_sync(NtprofClient *self, const char *namespace_name, GCancellable *cancellable,
+                                           GError **error);
 
 G_END_DECLS

@@ -4,6 +4,6 @@
 
 #include <glib.h>
 
-/* inspection: a document of the schema org.ntprof.inspection/1. *ret_usable: whether a session can run. NULL when it isn't
- * such a document. */
-char *render_check(const char *inspection, gboolean *ret_usable, GError **error);
+/* inspection: a document of the schema org.ntprof.inspection/1. verbose: with the hook of each boundary, and why better ones
+ * were not taken. *ret_usable: whether a session can run. NULL when it isn't such a document. */
+char *render_check(const char *inspection, gboolean verbose, gboolean *ret_usable, GError **error);

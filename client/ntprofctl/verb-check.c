@@ -5,13 +5,17 @@
 #include "verbs.h"
 
 #define DESCRIPTION \
-        "For each boundary of a command's way: the hook that takes it on this kernel, and\n" \
-        "why better ones do not. The exit status is 0 when a session can run."
+        "What can be recorded on this kernel, by what, and what a report will lack. With\n" \
+        "--verbose, for each boundary of a command's way the hook that takes it, and why\n" \
+        "better ones do not. The exit status is 0 when a session can run."
 
 int verb_check(Invocation *call)
 {
-        gboolean json = FALSE, usable;
+        g_autofree char *namespace_name = NULL;
+        gboolean json = FALSE, verbose = FALSE, usable;
         const GOptionEntry entries[] = {
+                { "namespace", 'n', 0, G_OPTION_ARG_STRING, &namespace_name, "What a session of this namespace takes", "NAME" },
+                { "verbose", 'v', 0, G_OPTION_ARG_NONE, &verbose, "Show the hook of each boundary", NULL },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &json, "Print the JSON document (org.ntprof.inspection/1)", NULL },
                 {},
         };
@@ -25,10 +29,10 @@ int verb_check(Invocation *call)
         if (!client)
                 return status;
 
-        g_autofree char *inspection = ntprof_client_inspect_sync(client, NULL, &error);
+        g_autofree char *inspection = ntprof_client_inspect_namespace_sync(client, namespace_name, NULL, &error);
         if (!inspection)
                 return verb_fail(call, error);
-        g_autofree char *text = render_check(inspection, &usable, &error);
+        g_autofree char *text = render_check(inspection, verbose, &usable, &error);
         if (!text)
                 return verb_fail(call, error);
         if (json)

@@ -45,15 +45,15 @@ static int method_inspect(sd_bus_message *m, void *userdata, sd_bus_error *ret_e
 {
         Service *service = userdata;
         _cleanup_error_ Error error = ERROR_INIT;
-        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ char *text = NULL, *namespace = NULL;
         JsonNode *inspection;
         int r;
 
         r = authority_check(METHOD_INSPECT, m, OWNER_NONE, NULL, &error);
         if (r >= 0)
-                r = options_read_none(m, &error);
+                r = options_read_inspect(m, &namespace, &error);
         if (r >= 0)
-                r = service->backend->ops->inspect(service->backend, &inspection, &error);
+                r = service->backend->ops->inspect(service->backend, namespace, false, &inspection, &error);
         if (r < 0)
                 return service_error(ret_error, &error);
 

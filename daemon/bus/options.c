@@ -102,6 +102,30 @@ int options_read_session(sd_bus_message *m, SessionOptions *ret, Error *error)
         return 0;
 }
 
+static int set_inspect_namespace(const void *value, void *userdata, Error *error)
+{
+        char **namespace = userdata;
+
+        g_free(*namespace);
+        *namespace = g_strdup(*(const char *const *) value);
+        return 0;
+}
+
+static const DictionaryKey inspect_options[] = {
+        { "namespace",      "s", .set = set_inspect_namespace },
+};
+
+int options_read_inspect(sd_bus_message *m, char **ret_namespace, Error *error)
+{
+        _cleanup_free_ char *namespace = NULL;
+        int r;
+
+        r = dictionary_read(m, "options", inspect_options, ELEMENTSOF(inspect_options), &namespace, error);
+        if (r >= 0)
+                *ret_namespace = TAKE_PTR(namespace);
+        return r;
+}
+
 int options_read_none(sd_bus_message *m, Error *error)
 {
         return dictionary_read(m, "options", NULL, 0, NULL, error);

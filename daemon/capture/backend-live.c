@@ -106,11 +106,15 @@ static void live_read_iostat(Backend *b, Capture *capture, const NamespaceInfo *
         iostat_read(&namespace_roots_default, info, ret);
 }
 
-static int live_inspect(Backend *b, JsonNode **ret, Error *error)
+static int live_inspect(Backend *b, const char *namespace, bool as_service, JsonNode **ret, Error *error)
 {
+        _cleanup_(namespace_info_freep) NamespaceInfo *info = NULL;
         int r;
 
-        r = inspection_make(ret);
+        r = namespace ? live_resolve(b, namespace, &info, error) : 0;
+        if (r < 0)
+                return r;
+        r = inspection_make(info, as_service, ret);
         if (r < 0)
                 return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "This kernel's types and symbols cannot be read: %s",
                                  g_strerror(-r));

@@ -87,10 +87,16 @@ static void replay_read_iostat(Backend *b, Capture *capture, const NamespaceInfo
         capture_replay_read_iostat(capture, ret);
 }
 
-static int replay_inspect(Backend *b, JsonNode **ret, Error *error)
+/* What is recorded is of the whole machine, whatever namespace is asked for. */
+static int replay_inspect(Backend *b, const char *namespace, bool as_service, JsonNode **ret, Error *error)
 {
         const RecordingFacts *facts = ((BackendReplay *) b)->recording->facts;
+        _cleanup_(namespace_info_freep) NamespaceInfo *info = NULL;
+        int r;
 
+        r = namespace ? b->ops->resolve(b, namespace, &info, error) : 0;
+        if (r < 0)
+                return r;
         if (!facts->inspection)
                 return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "The recording holds no inspection of its kernel");
 

@@ -275,7 +275,7 @@ static int backend_open(Backend *b, const NamespaceInfo *info, CaptureConfig *co
         c->facts->has_target = config->n_target_filters > 0;
         c->facts->detail = config->detail;
         c->facts->no_target_reason = g_strdup(*ret_no_target_reason ?: info->paths[0].no_target_reason);
-        (void) inner->ops->inspect(inner, &c->facts->inspection, NULL);
+        (void) inner->ops->inspect(inner, NULL, false, &c->facts->inspection, NULL);
         *ret = &c->capture;
         return 0;
 }
@@ -329,11 +329,11 @@ static void backend_read_iostat(Backend *b, Capture *capture, const NamespaceInf
         write_frame(c, REPLAY_IOSTAT, &iostat, sizeof(iostat), ret->reason, iostat.reason_size);
 }
 
-static int backend_inspect(Backend *b, JsonNode **ret, Error *error)
+static int backend_inspect(Backend *b, const char *namespace, bool as_service, JsonNode **ret, Error *error)
 {
         Backend *inner = ((BackendRecord *) b)->inner;
 
-        return inner->ops->inspect(inner, ret, error);
+        return inner->ops->inspect(inner, namespace, as_service, ret, error);
 }
 
 static void backend_record_free(Backend *b)

@@ -32,9 +32,6 @@ struct KernelInventory {
  * __traceiter_X. */
 #define TRACEPOINT_SYMBOL_PREFIXES "__tracepoint_", "__traceiter_"
 
-/* The modules an inventory is about, vmlinux first; NULL ends it. */
-extern const char *const kernel_module_names[];
-
 /* What is looked for where there is much else: what the hook table names. Sets of char*. */
 typedef struct KernelWanted {
         GHashTable *functions, *tracepoints, *structures;

@@ -137,6 +137,13 @@ bool kernel_inventory_module_has_types(const KernelInventory *inventory, const c
         return module && module->types && !g_str_equal(module->types, types_source_name(TYPES_NONE));
 }
 
+const char *kernel_inventory_module_types(const KernelInventory *inventory, const char *name)
+{
+        const KernelModule *module = kernel_inventory_find(inventory, name);
+
+        return module ? module->types : NULL;
+}
+
 const char *kernel_inventory_module_types_why_not(const KernelInventory *inventory, const char *name)
 {
         const KernelModule *module = kernel_inventory_find(inventory, name);

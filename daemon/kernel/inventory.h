@@ -43,6 +43,9 @@ typedef struct KernelSettings {
 /* What this process may use, bits by number: CapPrm of /proc/self/status. */
 uint64_t kernel_capabilities_had(const KernelRoots *roots);
 
+/* The modules an inventory is about, vmlinux first; NULL ends it. */
+extern const char *const kernel_module_names[];
+
 int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret);
 /* -EINVAL, and *ret_error (to be freed) says where, when it is not an inventory. */
 int kernel_inventory_from_json(JsonNode *node, KernelInventory **ret, char **ret_error);
@@ -63,6 +66,8 @@ ModuleOrigin kernel_inventory_module_origin(const KernelInventory *inventory, co
 bool kernel_inventory_module_has_btf(const KernelInventory *inventory, const char *module);
 /* Its structures are known, from there or from elsewhere (types.h). */
 bool kernel_inventory_module_has_types(const KernelInventory *inventory, const char *module);
+/* types_source_name() of where from; NULL: not loaded. */
+const char *kernel_inventory_module_types(const KernelInventory *inventory, const char *module);
 /* Why they are not, or not from the best source; NULL: it is the best, or not told. */
 const char *kernel_inventory_module_types_why_not(const KernelInventory *inventory, const char *module);
 /* A FUNC of the module's BTF: what fentry and fexit need. */

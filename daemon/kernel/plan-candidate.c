@@ -69,6 +69,13 @@ static char *no_btf(const char *module)
         return g_strdup_printf("%s has no BTF (no /sys/kernel/btf/%s)", module, module);
 }
 
+static char *unknown_types(const KernelInventory *inventory, const char *module)
+{
+        const char *why = kernel_inventory_module_types_why_not(inventory, module);
+
+        return g_strdup_printf("the structures of %s are not known%s%s", module, why ? ": " : "", why ?: "");
+}
+
 static char *no_function(const KernelInventory *inventory, HookFamily family, const char *module, const char *function)
 {
         if (family == HOOK_FAMILY_TYPED) {
@@ -107,13 +114,6 @@ static char *no_tracepoint(const KernelInventory *inventory, HookFamily family, 
         return g_strdup_printf("tracepoint %s has %d arguments, not %d as here", symbol, arguments, candidate->arguments[0]);
 }
 
-static char *unknown_types(const KernelInventory *inventory, const char *module)
-{
-        const char *why = kernel_inventory_module_types_why_not(inventory, module);
-
-        return g_strdup_printf("the structures of %s are not known%s%s", module, why ? ": " : "", why ?: "");
-}
-
 static char *no_field(const KernelInventory *inventory, HookFamily family, const HookField *field)
 {
         /* What else its structures may be known from, the kernel's loader does not ask. */
@@ -144,6 +144,9 @@ char *hook_candidate_why_not(const KernelInventory *inventory, HookFamily family
                 for (unsigned i = 0; !reason && i < HOOK_FUNCTIONS_MAX && candidate->functions[i]; i++)
                         reason = no_function(inventory, family, candidate->module, candidate->functions[i]);
         }
+        /* Programs read structures of the module that they are in. Only those that not every kernel has are in the table. */
+        if (!reason && !kernel_inventory_module_has_types(inventory, candidate->module))
+                reason = unknown_types(inventory, candidate->module);
         for (unsigned i = 0; !reason && i < HOOK_FIELDS_MAX && candidate->fields[i].field; i++)
                 reason = no_field(inventory, family, &candidate->fields[i]);
         return reason;

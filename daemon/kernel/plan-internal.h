@@ -15,7 +15,8 @@ typedef struct HookChoice {
         const HookCandidate *chosen;                    /* NULL: none can be had */
         const char *mechanism;                          /* of the chosen one */
         GPtrArray *rejected;                            /* of HookRejection: what is better than it, best first */
-        char *merged;                                   /* when none: into what, and why */
+        char *why;                                      /* when none: what each candidate lacks */
+        char *merged;                                   /* and into what it is merged, for people */
 } HookChoice;
 
 /* Why a transport of a side cannot be recorded. */

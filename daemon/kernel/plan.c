@@ -16,6 +16,7 @@ static void choice_free(gpointer data)
         HookChoice *choice = data;
 
         g_ptr_array_unref(choice->rejected);
+        g_free(choice->why);
         g_free(choice->merged);
         g_free(choice);
 }
@@ -108,10 +109,9 @@ static HookChoice *choose(const KernelInventory *inventory, HookFamily family, c
                 g_ptr_array_add(choice->rejected, rejection);
         }
         if (!choice->chosen) {
-                g_autofree char *why = reasons(choice);
-
-                choice->merged = row->essential ? g_strdup_printf("none: %s", why) :
-                        g_strdup_printf("merged into %s: %s", row->merged, why);
+                choice->why = reasons(choice);
+                choice->merged = row->essential ? g_strdup_printf("none: %s", choice->why) :
+                        g_strdup_printf("merged into %s: %s", row->merged, choice->why);
         }
         return choice;
 }
@@ -129,7 +129,6 @@ static void draft_make(Draft *draft, const KernelInventory *inventory, const Hoo
 
         for (unsigned i = 0; i < n_hook_rows; i++) {
                 const HookRow *row = &hook_rows[i];
-                g_autofree char *why = NULL;
                 HookChoice *choice;
 
                 if (row->side != side || (row->detail && !scope->detail) || !(transports_of(row) & wanted))
@@ -138,11 +137,10 @@ static void draft_make(Draft *draft, const KernelInventory *inventory, const Hoo
                 g_ptr_array_add(draft->choices, choice);
                 if (choice->chosen || !row->essential)
                         continue;
-                why = reasons(choice);
                 add_obstacle(draft->obstacles, side, transports_of(row), false,
                              g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", row->boundary, row->covers ? " (" : "",
                                              row->covers ?: "", row->covers ? ")" : "",
-                                             kernel_inventory_release(inventory), why));
+                                             kernel_inventory_release(inventory), choice->why));
         }
 }
 

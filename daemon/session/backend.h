@@ -33,8 +33,9 @@ typedef struct BackendOps {
         MachineFacts *(*describe)(Backend *b);
         /* Counts now, by the clock of the capture. */
         void (*read_iostat)(Backend *b, Capture *capture, const NamespaceInfo *info, IoStat *ret);
-        /* The document of Manager.Inspect(). */
-        int (*inspect)(Backend *b, JsonNode **ret, Error *error);
+        /* The document of Manager.Inspect(). namespace NULL: of all that the machine has. as_service: of what the service could do,
+         * whatever this process may. Errors: KERNEL_UNSUPPORTED (it cannot be read), as resolve. */
+        int (*inspect)(Backend *b, const char *namespace, bool as_service, JsonNode **ret, Error *error);
         void (*free)(Backend *b);
 } BackendOps;
 

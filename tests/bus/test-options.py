@@ -94,6 +94,17 @@ def other_arguments_than_options_are_refused(service: Service) -> None:
 
 
 @tap.case
+def an_inspection_can_be_of_a_namespace(service: Service) -> None:
+    client = service.client()
+    for value, name in ((V("s", "nvme6n1"), None), (V("s", "nvme9n9"), "NoSuchNamespace"), (V("u", 6), "InvalidOption")):
+        given = V("(a{sv})", ({"namespace": value},))
+        if name:
+            assert errors_of(lambda given=given: client.call(ROOT, MANAGER, "Inspect", given))[0] == name, value
+        else:
+            client.call_fds(ROOT, MANAGER, "Inspect", given)
+
+
+@tap.case
 def methods_without_options_say_so(service: Service) -> None:
     client = service.client()
     given = V("(a{sv})", ({"verbose": V("b", True)},))

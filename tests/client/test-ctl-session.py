@@ -294,7 +294,10 @@ def show_tells_all(service: Service) -> None:
 def check_tells_what_can_be_measured(service: Service) -> None:
     text = run(service, "check").stdout
     assert text.startswith("kernel 6.1.0-test-amd64") and "\nhost side: can be recorded\n" in text, text
+    assert "\n\nhost side\n" in run(service, "check", "--verbose").stdout
     assert json.loads(run(service, "check", "--json").stdout)["schema"] == "org.ntprof.inspection/1"
+    assert run(service, "check", "--namespace", "nvme6n1").stdout == text
+    assert "nvme9n9" in run(service, "check", "-n", "nvme9n9", status=3).stderr
 
 
 tap.main(short)

@@ -182,6 +182,7 @@ def without_blocking(service: Service) -> None:
     assert wait(6).get_n_groups() > 0
     client.inspect(None, step, client.inspect_finish)
     assert json.loads(wait(7))["schema"] == "org.ntprof.inspection/1"
+    assert json.loads(client.inspect_namespace_sync("nvme6n1", None))["schema"] == "org.ntprof.inspection/1"
     session.cancel(None, step, session.cancel_finish)       # does nothing
     assert wait(8) is True and session.get_result() == "done"
     session.remove(None, step, session.remove_finish)

@@ -191,7 +191,7 @@ static void fake_read_iostat(Backend *b, Capture *capture, const NamespaceInfo *
         ret->reason = fake->iostat_invalid ? g_strdup("nvme6c6n1: its counts cannot be read (No such file or directory)") : NULL;
 }
 
-static int fake_inspect(Backend *b, JsonNode **ret, Error *error)
+static int fake_inspect(Backend *b, const char *namespace, bool as_service, JsonNode **ret, Error *error)
 {
         return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "a fake has no kernel");
 }
