@@ -93,16 +93,20 @@ static void add_note(JsonBuilder *b, const char *format, ...)
         json_builder_add_string_value(b, text);
 }
 
-/* Whether a row of the plan reads structures of a module. */
-static bool reads(const HookPlan *plan, const char *module)
+/* Whether a row of the plan that has no hook would read structures of a module. */
+static bool misses(const HookPlan *plan, const char *module)
 {
         for (guint i = 0; i < plan->choices->len; i++) {
-                const HookRow *row = ((const HookChoice *) plan->choices->pdata[i])->row;
+                const HookChoice *choice = plan->choices->pdata[i];
+                const HookRow *row = choice->row;
 
-                for (unsigned j = 0; j < HOOK_CANDIDATES_MAX; j++)
+                for (unsigned j = 0; !choice->chosen && j < HOOK_CANDIDATES_MAX && row->candidates[j].symbol; j++) {
+                        if (g_str_equal(row->candidates[j].module, module))
+                                return true;
                         for (unsigned k = 0; k < HOOK_FIELDS_MAX && row->candidates[j].fields[k].field; k++)
                                 if (g_str_equal(row->candidates[j].fields[k].module, module))
                                         return true;
+                }
         }
         return false;
 }
@@ -115,7 +119,7 @@ static void add_modules(JsonBuilder *b, const KernelInventory *inventory, const 
                 g_autofree char *advice = NULL;
 
                 if (!kernel_inventory_module_loaded(inventory, name) || kernel_inventory_module_has_types(inventory, name) ||
-                    !reads(plan, name))
+                    !misses(plan, name))
                         continue;
                 advice = kernel_types_advice(kernel_inventory_release(inventory), name, out_of_tree);
                 add_note(b, "the structures of %s%s are not known%s%s; make them known: %s", name,

@@ -43,6 +43,17 @@ KernelModule *kernel_inventory_find(const KernelInventory *inventory, const char
 
 const char *module_origin_name(ModuleOrigin origin);
 
+/* The type of a tracepoint X is btf_trace_X. */
+#define TRACEPOINT_PREFIX "btf_trace_"
+
+struct btf;
+struct btf_type;
+
+/* All members of a structure, those of anonymous ones inside as its own. */
+void kernel_module_add_fields(KernelModule *module, const struct btf *btf, const struct btf_type *type);
+/* By its type: the name when the module's BTF is the kernel's, and how many arguments it has. */
+void kernel_module_add_tracepoint(KernelModule *module, const struct btf *btf, const struct btf_type *type);
+
 /* Parts of kernel_inventory_read(). */
 void kernel_wanted_init(KernelWanted *wanted);
 void kernel_wanted_done(KernelWanted *wanted);

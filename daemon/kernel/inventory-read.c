@@ -11,8 +11,6 @@
 #include "hooks.h"
 #include "types.h"
 
-#define TRACEPOINT_PREFIX "btf_trace_"
-
 const KernelRoots kernel_roots_default = { .sys = "/sys", .proc = "/proc", .files = "/etc/ntprof/btf", .owner = 0 };
 
 void kernel_wanted_init(KernelWanted *wanted)
@@ -46,8 +44,8 @@ void kernel_wanted_done(KernelWanted *wanted)
         g_hash_table_unref(wanted->structures);
 }
 
-static void add_fields(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *structure,
-                       int depth)
+static void add_members(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *structure,
+                        int depth)
 {
         const struct btf_member *member = btf_members(type);
 
@@ -63,14 +61,20 @@ static void add_fields(KernelModule *module, const struct btf *btf, const struct
                         const struct btf_type *inner = btf__type_by_id(btf, member->type);
 
                         if (inner && btf_is_composite(inner))
-                                add_fields(module, btf, inner, structure, depth + 1);
+                                add_members(module, btf, inner, structure, depth + 1);
                 }
         }
 }
 
-/* typedef void (*btf_trace_X)(void *, arguments): the first is the probe's own. */
-static void add_tracepoint(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *name)
+void kernel_module_add_fields(KernelModule *module, const struct btf *btf, const struct btf_type *type)
 {
+        add_members(module, btf, type, btf__name_by_offset(btf, type->name_off), 0);
+}
+
+/* typedef void (*btf_trace_X)(void *, arguments): the first is the probe's own. */
+void kernel_module_add_tracepoint(KernelModule *module, const struct btf *btf, const struct btf_type *type)
+{
+        const char *name = btf__name_by_offset(btf, type->name_off) + strlen(TRACEPOINT_PREFIX);
         const struct btf_type *pointer = btf__type_by_id(btf, type->type),
                               *prototype = pointer && btf_is_ptr(pointer) ? btf__type_by_id(btf, pointer->type) : NULL;
 
@@ -97,12 +101,11 @@ static void add_types(KernelModule *module, const struct btf *btf, unsigned firs
                         if (module->btf && (all || g_hash_table_contains(wanted->functions, name)))
                                 g_hash_table_add(module->functions, g_strdup(name));
                 } else if (btf_is_typedef(type) && g_str_has_prefix(name, TRACEPOINT_PREFIX)) {
-                        name += strlen(TRACEPOINT_PREFIX);
-                        if (all || g_hash_table_contains(wanted->tracepoints, name))
-                                add_tracepoint(module, btf, type, name);
+                        if (all || g_hash_table_contains(wanted->tracepoints, name + strlen(TRACEPOINT_PREFIX)))
+                                kernel_module_add_tracepoint(module, btf, type);
                 } else if (btf_is_struct(type)) {
                         if (all ? is_nvme(name) : g_hash_table_contains(wanted->structures, name))
-                                add_fields(module, btf, type, name, 0);
+                                kernel_module_add_fields(module, btf, type);
                 }
         }
 }

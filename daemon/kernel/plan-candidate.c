@@ -51,7 +51,8 @@ char *hook_family_why_not(const KernelInventory *inventory, HookFamily family, u
                 return g_strdup("kprobes are switched off (echo 1 > /sys/kernel/debug/kprobes/enabled)");
         if (perf_is_for_admin(inventory) && !(capabilities & BIT(CAP_SYS_ADMIN)))
                 return g_strdup_printf("kprobes need CAP_SYS_ADMIN, which ntprofd does not have, while "
-                                       "kernel.perf_event_paranoid is %d (sysctl kernel.perf_event_paranoid=2)", settings->perf_event_paranoid);
+                                       "kernel.perf_event_paranoid is %d (sysctl kernel.perf_event_paranoid=2)",
+                                       settings->perf_event_paranoid);
         if (kernel_inventory_symbols_unreadable(inventory))
                 return g_strdup_printf("the kernel's symbols are not known: %s",
                                        kernel_inventory_symbols_unreadable(inventory));
@@ -130,6 +131,14 @@ static char *no_field(const KernelInventory *inventory, HookFamily family, const
         return g_strdup_printf("struct %s of %s has no field %s", field->structure, field->module, field->field);
 }
 
+static bool names_field(const HookCandidate *candidate)
+{
+        for (unsigned i = 0; i < HOOK_FIELDS_MAX && candidate->fields[i].field; i++)
+                if (g_str_equal(candidate->fields[i].module, candidate->module))
+                        return true;
+        return false;
+}
+
 char *hook_candidate_why_not(const KernelInventory *inventory, HookFamily family, const HookCandidate *candidate)
 {
         char *reason = NULL;
@@ -144,8 +153,9 @@ char *hook_candidate_why_not(const KernelInventory *inventory, HookFamily family
                 for (unsigned i = 0; !reason && i < HOOK_FUNCTIONS_MAX && candidate->functions[i]; i++)
                         reason = no_function(inventory, family, candidate->module, candidate->functions[i]);
         }
-        /* Programs read structures of the module that they are in. Only those that not every kernel has are in the table. */
-        if (!reason && !kernel_inventory_module_has_types(inventory, candidate->module))
+        /* Programs read structures of the module that they are in. The table has not all of them, but of those that it
+         * has, vmlinux may know. */
+        if (!reason && !kernel_inventory_module_has_types(inventory, candidate->module) && !names_field(candidate))
                 reason = unknown_types(inventory, candidate->module);
         for (unsigned i = 0; !reason && i < HOOK_FIELDS_MAX && candidate->fields[i].field; i++)
                 reason = no_field(inventory, family, &candidate->fields[i]);

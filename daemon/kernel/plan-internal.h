@@ -24,7 +24,8 @@ typedef struct HookObstacle {
         HookSides side;
         Transports transport;                           /* TRANSPORTS_ALL: none of them */
         bool absent;                                    /* its module is not there, and so nothing of it in the plan */
-        char *reason;
+        char *why;
+        char *reason;                                   /* why, and of what */
 } HookObstacle;
 
 typedef struct HookSidePlan {

@@ -25,15 +25,17 @@ static void obstacle_free(gpointer data)
 {
         HookObstacle *obstacle = data;
 
+        g_free(obstacle->why);
         g_free(obstacle->reason);
         g_free(obstacle);
 }
 
-static void add_obstacle(GPtrArray *obstacles, HookSides side, Transports transport, bool absent, char *reason)
+/* Takes over reason. */
+static void add_obstacle(GPtrArray *obstacles, HookSides side, Transports transport, bool absent, const char *why, char *reason)
 {
         HookObstacle *obstacle = g_new(HookObstacle, 1);
 
-        *obstacle = (HookObstacle) { side, transport, absent, reason };
+        *obstacle = (HookObstacle) { side, transport, absent, g_strdup(why ?: reason), reason };
         g_ptr_array_add(obstacles, obstacle);
 }
 
@@ -52,7 +54,7 @@ static Transports present(HookPlan *plan, const KernelInventory *inventory, cons
                         loaded |= transports[i].transport & scope->transports;
         for (unsigned i = 0; loaded && i < n_transports; i++)
                 if (transports[i].transport & scope->transports & ~loaded)
-                        add_obstacle(plan->obstacles, side, transports[i].transport, true,
+                        add_obstacle(plan->obstacles, side, transports[i].transport, true, NULL,
                                      hook_module_not_loaded(module_of(&transports[i], side)));
         return loaded ?: scope->transports;
 }
@@ -125,7 +127,7 @@ static void draft_make(Draft *draft, const KernelInventory *inventory, const Hoo
         draft->choices = g_ptr_array_new_with_free_func(choice_free);
         draft->obstacles = g_ptr_array_new_with_free_func(obstacle_free);
         if (why_not)
-                add_obstacle(draft->obstacles, side, TRANSPORTS_ALL, false, g_steal_pointer(&why_not));
+                add_obstacle(draft->obstacles, side, TRANSPORTS_ALL, false, NULL, g_steal_pointer(&why_not));
 
         for (unsigned i = 0; i < n_hook_rows; i++) {
                 const HookRow *row = &hook_rows[i];
@@ -137,7 +139,7 @@ static void draft_make(Draft *draft, const KernelInventory *inventory, const Hoo
                 g_ptr_array_add(draft->choices, choice);
                 if (choice->chosen || !row->essential)
                         continue;
-                add_obstacle(draft->obstacles, side, transports_of(row), false,
+                add_obstacle(draft->obstacles, side, transports_of(row), false, choice->why,
                              g_strdup_printf("no hook for %s%s%s%s on kernel %s: %s", row->boundary, row->covers ? " (" : "",
                                              row->covers ?: "", row->covers ? ")" : "",
                                              kernel_inventory_release(inventory), choice->why));
@@ -226,7 +228,7 @@ static void plan_side(HookPlan *plan, const KernelInventory *inventory, const Ho
                 draft_make(&probes, inventory, scope, side, wanted, HOOK_FAMILY_PROBES);
                 if (count_usable(&probes, side, wanted) > count_usable(&typed, side, wanted)) {
                         chosen = &probes;
-                        of->why_not_typed = g_strdup(obstacle->reason);
+                        of->why_not_typed = g_strdup(obstacle->why);
                         for (guint i = 0; i < probes.choices->len; i++)
                                 reject_typed(probes.choices->pdata[i], typed.choices->pdata[i], of->why_not_typed);
                 } else

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kernel-fixture.h"
 
-const char *const recorded_kernels[] = { "5.10", "6.1", "6.12", NULL };
+const char *const recorded_kernels[] = { "5.10", "6.1", "6.12", "7.2", NULL };
+const char *const planned_kernels[] = { "5.15", "6.8", "6.11", "ofed-5.8", "ofed-24.10", "ofed-25.10", NULL };
 
 JsonNode *kernel_fixture_load(const char *name)
 {
-        g_autofree char *path = g_strdup_printf("%s/../fixtures/kernels/%s.json", g_getenv("G_TEST_SRCDIR"), name);
+        g_autofree char *recorded = g_strdup_printf("%s/../fixtures/kernels/%s.json", g_getenv("G_TEST_SRCDIR"), name),
+                        *planned = g_strdup_printf("%s/%s.json", g_getenv("G_TEST_BUILDDIR"), name),
+                        *path = g_strdup(g_file_test(recorded, G_FILE_TEST_EXISTS) ? recorded : planned);
         g_autoptr(JsonParser) parser = json_parser_new();
         g_autoptr(GError) error = NULL;
 

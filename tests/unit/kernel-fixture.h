@@ -8,6 +8,8 @@
 
 /* Each that was recorded on a real kernel; NULL ends it. */
 extern const char *const recorded_kernels[];
+/* Each that was made from stubs (stub-inventory.c), by the build, for tests that depend on them; NULL ends it. */
+extern const char *const planned_kernels[];
 
 /* The document, by its file's name without ".json". */
 JsonNode *kernel_fixture_load(const char *name);
