@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kernel-fixture.h"
 
-const char *const recorded_kernels[] = { "5.10", "6.1", "6.12", "7.2", NULL };
+const char *const recorded_kernels[] = { "5.10", "6.1", "6.12", "7.2", "7.3", NULL };
 const char *const planned_kernels[] = { "5.15", "6.8", "6.11", "ofed-5.8", "ofed-24.10", "ofed-25.10", NULL };
 
 JsonNode *kernel_fixture_load(const char *name)

@@ -20,7 +20,7 @@ static void assert_symbol(const HookPlan *plan, const char *boundary, const char
 }
 
 /* Where all is as it should be. */
-static const char *const releases[] = { "6.1", "6.12", "7.2" };
+static const char *const releases[] = { "6.1", "6.12", "7.2", "7.3" };
 
 static void test_usable(void)
 {
