@@ -111,21 +111,21 @@ def array(lab: Lab, level: str, *devices: str, kib: int = 65536) -> Iterator[str
         lab.target.sh('udevadm settle; echo clear > "/sys/block/$1/md/array_state"', name)
 
 
-_MAKE_FILE = """
+_MAKE_FILES = """
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0,nodiscard "$2"
 mkdir "$1"
 mount "$2" "$1"
-dd if=/dev/zero of="$1/file" bs=1M count="$3" conv=fsync status=none
+for file in "${@:4}"; do dd if=/dev/zero of="$1/$file" bs=1M count="$3" conv=fsync status=none; done
 """
 
 
 @contextlib.contextmanager
-def file_on(lab: Lab, device: str, mib: int = 8) -> Iterator[str]:
-    """A file of the target, written once, in a file system on this device; its path."""
-    folder = "/tmp/file-on-drive"
-    lab.target.sh(_MAKE_FILE, folder, device, str(mib))
+def files_on(lab: Lab, device: str, *names: str, mib: int = 8) -> Iterator[list[str]]:
+    """Files of the target, written once, in a file system on this device; their paths."""
+    folder = "/tmp/files-on-drive"
+    lab.target.sh(_MAKE_FILES, folder, device, str(mib), *names)
     try:
-        yield f"{folder}/file"
+        yield [f"{folder}/{name}" for name in names]
     finally:
         lab.target.sh('umount "$1"; rmdir "$1"', folder)
 
