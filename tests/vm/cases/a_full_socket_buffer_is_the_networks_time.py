@@ -60,7 +60,9 @@ def run(lab: Lab) -> None:
                 # All but what fits the buffer has to wait until it is on the wire.
                 waited = (kind.size - _BUFFER) * 8 / _BITS_PER_S * 1e9
                 growth = after.mean_ns - before.mean_ns
-                test.at_least("growth of the latency", growth / 1e3, 0.9 * waited / 1e3, "us")
+                # Not the growth: what takes long without a limit, too, as sending page by page to a receiver that runs inside the
+                # sender's call (7.3), goes on while the wire is busy.
+                test.at_least("the network's time", after.stages["network"] / 1e3, 0.95 * waited / 1e3, "us")
                 test.at_least("growth of the network", (after.stages["network"] - before.stages["network"]) / 1e3,
                               0.95 * growth / 1e3, "us")
                 for stage in STAGES:
