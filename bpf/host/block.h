@@ -100,7 +100,7 @@ static __always_inline struct gendisk *disk_of_bio(struct bio *bio)
 }
 
 /* H0: submit_bio_noacct_nocheck(), once a bio: for the device applications open, not again for a path's. */
-TRACEPOINT(block_bio_queue, block_bio_queue, struct bio *bio)
+static __always_inline int bio_queued(struct bio *bio)
 {
         struct bio_slot *slot;
         struct gendisk *disk;
@@ -116,6 +116,17 @@ TRACEPOINT(block_bio_queue, block_bio_queue, struct bio *bio)
         slot->ns = bpf_ktime_get_ns();
         slot->tgid = current_process();
         return 0;
+}
+
+TRACEPOINT(block_bio_queue, block_bio_queue, struct bio *bio)
+{
+        return bio_queued(bio);
+}
+
+/* Before 5.11. */
+TRACEPOINT(block_bio_queue, block_bio_queue_of_queue, struct request_queue *queue, struct bio *bio)
+{
+        return bio_queued(bio);
 }
 
 /* H6: the driver matched the response to its request. Cancelled requests pass here too (H7 tells). nvme-rdma has matched it

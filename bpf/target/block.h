@@ -52,7 +52,7 @@ static __always_inline void flush_issued(struct request *rq, __u64 now)
 }
 
 /* T5: of the first request. */
-TRACEPOINT(block_rq_issue, block_rq_issue, struct request *rq)
+static __always_inline int rq_issued(struct request *rq)
 {
         struct bio *bio;
         __u64 now;
@@ -68,6 +68,17 @@ TRACEPOINT(block_rq_issue, block_rq_issue, struct request *rq)
                 bio = READ(bio, bi_next);
         }
         return 0;
+}
+
+TRACEPOINT(block_rq_issue, block_rq_issue, struct request *rq)
+{
+        return rq_issued(rq);
+}
+
+/* Before 5.11, but for later ones of 5.10. */
+TRACEPOINT(block_rq_issue, block_rq_issue_of_queue, struct request_queue *queue, struct request *rq)
+{
+        return rq_issued(rq);
 }
 
 /* T6: of the last. A request that waited for a flush, or has one after its data (REQ_FUA on a drive without it), comes here

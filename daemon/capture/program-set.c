@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -23,7 +24,9 @@
 
 struct ProgramSet {
         HookSides side;
+        HookFamily family;
         struct bpf_object *object;
+        int types_fd;                   /* what libbpf takes for the kernel's BTF; -1: the kernel's */
         void *variables;                /* of the map VARIABLES */
         size_t variables_size;
         struct bpf_link **links;
@@ -42,26 +45,43 @@ static const struct {
         { HOOK_SIDE_TARGET, HOOK_FAMILY_PROBES, "ntprof_target", target_probes_bpf__elf_bytes },
 };
 
-int program_set_open(HookSides side, HookFamily family, const char *types, ProgramSet **ret)
+/* libbpf is told the types' path when programs are opened, and reads what is there when they are loaded. */
+static int open_object(ProgramSet *set, const char *name, const void *elf, size_t size)
+{
+        char path[sizeof("/proc/self/fd/") + 10];
+        LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = name);
+
+        if (set->family == HOOK_FAMILY_PROBES) {
+                set->types_fd = memfd_create("ntprof-types", MFD_CLOEXEC);
+                if (set->types_fd < 0)
+                        return -errno;
+                snprintf(path, sizeof(path), "/proc/self/fd/%d", set->types_fd);
+                options.btf_custom_path = path;
+        }
+        set->object = bpf_object__open_mem(elf, size, &options);
+        return set->object ? 0 : -errno;
+}
+
+int program_set_open(HookSides side, HookFamily family, ProgramSet **ret)
 {
         for (size_t i = 0; i < ELEMENTSOF(objects); i++) {
-                LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = objects[i].name, .btf_custom_path = types);
                 ProgramSet *set;
                 const void *elf;
                 size_t size;
+                int r;
 
                 if (objects[i].side != side || objects[i].family != family)
                         continue;
                 set = calloc(1, sizeof(ProgramSet));
                 if (!set)
                         return -ENOMEM;
-                elf = objects[i].elf(&size);
                 set->side = side;
-                set->object = bpf_object__open_mem(elf, size, &options);
-                if (!set->object) {
-                        int r = -errno;
-
-                        free(set);
+                set->family = family;
+                set->types_fd = -1;
+                elf = objects[i].elf(&size);
+                r = open_object(set, objects[i].name, elf, size);
+                if (r < 0) {
+                        program_set_free(set);
                         return r;
                 }
                 *ret = set;
@@ -78,12 +98,13 @@ void program_set_free(ProgramSet *set)
         if (set->variables)
                 munmap(set->variables, set->variables_size);
         bpf_object__close(set->object);
+        closep(&set->types_fd);
         free(set);
 }
 
-HookSides program_set_side(const ProgramSet *set)
+HookFamily program_set_family(const ProgramSet *set)
 {
-        return set->side;
+        return set->family;
 }
 
 /* What the plan calls the program. */
@@ -161,6 +182,19 @@ int program_set_write_constant(ProgramSet *set, const char *name, const void *va
                 return -ENOENT;
         memcpy((char *) constants + offset, value, size);
         return 0;
+}
+
+int program_set_take_types(ProgramSet *set, KernelTypes *types, Error *error)
+{
+        struct btf *composed;
+        int r;
+
+        r = kernel_types_compose(types, bpf_object__btf(set->object), &composed, error);
+        if (r < 0)
+                return r;
+        r = kernel_types_write(composed, set->types_fd);
+        btf__free(composed);
+        return r;
 }
 
 int program_set_load(ProgramSet *set)

@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 #include "../kernel/plan.h"
+#include "../kernel/types.h"
 
 struct bpf_map;
 
 typedef struct ProgramSet ProgramSet;
 
-/* types: a file with the kernel's types as BTF, NULL: those that the kernel tells. */
-int program_set_open(HookSides side, HookFamily family, const char *types, ProgramSet **ret);
+int program_set_open(HookSides side, HookFamily family, ProgramSet **ret);
 void program_set_free(ProgramSet *set);
 
-HookSides program_set_side(const ProgramSet *set);
+HookFamily program_set_family(const ProgramSet *set);
 
 /* The names that a plan knows, in the order of the source; to be freed with g_strfreev(). */
 char **program_set_names(const ProgramSet *set);
@@ -29,6 +29,9 @@ bool program_set_is_chosen(const ProgramSet *set, const char *program);
 
 /* Before loading: a constant of the programs. -ENOENT when there is none of that name and size. */
 int program_set_write_constant(ProgramSet *set, const char *name, const void *value, size_t size);
+
+/* Before loading probes: where the kernel's structures are known from. Typed ones are loaded by the kernel's own BTF. */
+int program_set_take_types(ProgramSet *set, KernelTypes *types, Error *error);
 
 int program_set_load(ProgramSet *set);
 int program_set_attach(ProgramSet *set);

@@ -59,7 +59,9 @@
 const HookRow hook_rows[] = {
         /* Before 5.11 the tracepoint has the queue first; before 5.12 a bio has the disk itself. */
         { "H0", HOOK_SIDE_HOST, NULL, NULL, false, "H1", {
-                { TP("vmlinux", "block_bio_queue", "block_bio_queue"), .arguments = { 1, 2 },
+                { TP("vmlinux", "block_bio_queue", "block_bio_queue"), .arguments = { 1 },
+                  .fields = { { "vmlinux", "bio", "bi_bdev", "bio", "bi_disk" }, { "vmlinux", "block_device", "bd_disk" } } },
+                { TP("vmlinux", "block_bio_queue", "block_bio_queue_of_queue"), .arguments = { 2 },
                   .fields = { { "vmlinux", "bio", "bi_bdev", "bio", "bi_disk" }, { "vmlinux", "block_device", "bd_disk" } } },
         } },
         { "H1", HOOK_SIDE_HOST, NULL, NULL, false, "H2", {
@@ -188,6 +190,7 @@ const HookRow hook_rows[] = {
         }, .optional = true },
         { "T5", HOOK_SIDE_TARGET, NULL, NULL, false, "T4", {
                 { TP("vmlinux", "block_rq_issue", "block_rq_issue"), .arguments = { 1 } },
+                { TP("vmlinux", "block_rq_issue", "block_rq_issue_of_queue"), .arguments = { 2 } },
         }, .detail = true },
         { "T6", HOOK_SIDE_TARGET, NULL, NULL, false, "T7", {
                 { TP("vmlinux", "block_rq_complete", "target_block_rq_complete"), .arguments = { 3 } },

@@ -176,8 +176,8 @@ static void reject_typed(HookChoice *choice, const HookChoice *typed, const char
                 const HookRejection *known = i < typed->rejected->len ? typed->rejected->pdata[i] : NULL;
                 HookRejection *rejection;
 
-                /* A field has no mechanism of its own. */
-                if (candidate->kind == HOOK_FIELD)
+                /* A field has no mechanism of its own, and a tracepoint of another prototype is the same. */
+                if (candidate->kind == HOOK_FIELD || (i > 0 && g_str_equal(candidate->symbol, candidate[-1].symbol)))
                         continue;
                 rejection = g_new(HookRejection, 1);
                 *rejection = (HookRejection) { candidate, HOOK_FAMILY_TYPED, g_strdup(known ? known->reason : why_not_typed) };

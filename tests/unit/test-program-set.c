@@ -15,8 +15,8 @@ static ProgramSet *open_set(HookSides side, HookFamily family)
 {
         ProgramSet *set;
 
-        g_assert_cmpint(program_set_open(side, family, NULL, &set), ==, 0);
-        g_assert_cmpint(program_set_side(set), ==, side);
+        g_assert_cmpint(program_set_open(side, family, &set), ==, 0);
+        g_assert_cmpint(program_set_family(set), ==, family);
         return set;
 }
 
