@@ -13,7 +13,6 @@
  *   EXIT(function, program, wanted, arguments..., ret) { ... }         all the function's arguments, 5 at most
  *   EXIT_VOID(function, program, wanted, arguments...) { ... }         the first of them, and no return value
  *   READ(p, a, b)                                                      p->a->b
- *   READ_WORD(p, array, at)                                            the eight bytes from p->array[at] on
  *
  * A program is called the same in both. `wanted` is bool wanted(__u64 first_argument): whether anybody will look at this call
  * when it returns, asked when it is entered. Only a probe asks: registers are another's by the time a function returns, so
@@ -30,7 +29,6 @@
 #define EXIT_VOID(function, program, wanted, args...) SEC("fexit/" #function) int BPF_PROG(program, ##args)
 
 #define READ(p, a...) ___arrow((p), ##a)
-#define READ_WORD(p, array, at) (*(__u64 *)&(p)->array[at])
 
 #else
 
@@ -38,13 +36,6 @@
 #define ENTRY(function, program, args...) SEC("kprobe/" #function) int BPF_KPROBE(program, ##args)
 
 #define READ(p, a...) BPF_CORE_READ((p), ##a)
-#define READ_WORD(p, array, at)                                         \
-        ({                                                              \
-                __u64 word = 0;                                         \
-                                                                        \
-                bpf_core_read(&word, sizeof(word), &(p)->array[at]);    \
-                word;                                                   \
-        })
 
 /* The program is called as one of fexit is. */
 #define NTPROF_RETURN(function, program, wanted, at, args...)                                   \

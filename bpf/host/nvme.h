@@ -12,7 +12,17 @@
 /* A disk's name as words, so that most names differ in one comparison. user space refuses names of 24 bytes and more. */
 static __always_inline __u32 filter_index(struct gendisk *disk)
 {
-        __u64 a = READ_WORD(disk, disk_name, 0), b = READ_WORD(disk, disk_name, 8), c = READ_WORD(disk, disk_name, 16);
+#ifdef NTPROF_PROBES
+        __u64 name_of_disk[3] = {}, a, b, c;
+
+        /* 5.10 copies the name from an array on the stack: what follows the NUL is anything. */
+        bpf_core_read_str(name_of_disk, sizeof(name_of_disk), &disk->disk_name);
+        a = name_of_disk[0];
+        b = name_of_disk[1];
+        c = name_of_disk[2];
+#else
+        __u64 a = *(__u64 *)&disk->disk_name[0], b = *(__u64 *)&disk->disk_name[8], c = *(__u64 *)&disk->disk_name[16];
+#endif
 
         for (__u32 i = 0; i < NP_FILTERS_MAX; i++) {
                 const volatile __u64 *name = (const volatile __u64 *)host_filters[i].disk;
