@@ -74,7 +74,8 @@ static char *unknown_types(const KernelInventory *inventory, const char *module)
 {
         const char *why = kernel_inventory_module_types_why_not(inventory, module);
 
-        return g_strdup_printf("the structures of %s are not known%s%s", module, why ? ": " : "", why ?: "");
+        return g_strdup_printf("the structures of %s are not known%s%s (ntprofctl check tells how to make them known)", module,
+                               why ? ": " : "", why ?: "");
 }
 
 static char *no_function(const KernelInventory *inventory, HookFamily family, const char *module, const char *function)

@@ -185,6 +185,14 @@ static void reject_typed(HookChoice *choice, const HookChoice *typed, const char
         }
 }
 
+/* "no hook for H2 on kernel 6.12: " need not be said of both. */
+static bool same_row(const HookObstacle *a, const char *a_reason, const HookObstacle *b)
+{
+        size_t of_a = strlen(a_reason) - strlen(a->why), of_b = strlen(b->reason) - strlen(b->why);
+
+        return of_a == of_b && strncmp(a_reason, b->reason, of_a) == 0;
+}
+
 /* What would have to be otherwise for either family. */
 static void tell_both(Draft *typed, const Draft *probes, HookSides side)
 {
@@ -193,8 +201,11 @@ static void tell_both(Draft *typed, const Draft *probes, HookSides side)
                 const HookObstacle *other = obstacle_of(probes->obstacles, side, obstacle->transport, false);
                 g_autofree char *reason = obstacle->reason;
 
-                obstacle->reason = other && !g_str_equal(other->reason, reason) ?
-                        g_strdup_printf("%s; nor by probes: %s", reason, other->reason) : g_steal_pointer(&reason);
+                if (!other || g_str_equal(other->reason, reason))
+                        obstacle->reason = g_steal_pointer(&reason);
+                else
+                        obstacle->reason = g_strdup_printf("%s; nor by probes: %s", reason,
+                                                           same_row(obstacle, reason, other) ? other->why : other->reason);
         }
 }
 

@@ -15,6 +15,7 @@ ORDER = (
     "both_sides_sample_the_same_commands",
     "attaching_under_load_loses_nothing",
     "the_service_starts_on_demand_and_is_confined",
+    "check_tells_what_a_session_will_do",
     "what_cannot_be_recorded_is_told",
     "sessions_are_managed_by_id",
     "members_may_record_others_may_not",
