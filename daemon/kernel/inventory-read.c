@@ -125,27 +125,51 @@ static void read_types(KernelModule *module, KernelTypes *types, const KernelWan
                 add_types(module, btf, first, wanted);
 }
 
+/* Its types are the kernel's. */
+static void set_built_in(KernelModule *module, const KernelInventory *inventory)
+{
+        const KernelModule *kernel = inventory->modules->pdata[0];
+
+        module->loaded = true;
+        module->origin = MODULE_IN_TREE;
+        module->btf = kernel->btf;
+        module->types = g_strdup(kernel->types);
+        module->types_from = g_strdup(kernel->types_from);
+}
+
 static void read_module(KernelModule *module, const KernelInventory *inventory, const KernelRoots *roots, KernelTypes *types,
                         const KernelWanted *wanted)
 {
-        const KernelModule *kernel = inventory->modules->pdata[0];
         g_autofree char *folder = g_strdup_printf("%s/module/%s", roots->sys, module->name),
                         *state = g_strdup_printf("%s/initstate", folder);
 
         module->loaded = access(folder, F_OK) == 0;
         if (!module->loaded)
                 return;
+        /* A folder of parameters only. */
         if (access(state, F_OK) < 0) {
-                /* Built in: its folder is one of parameters only, and its types are the kernel's. */
-                module->origin = MODULE_IN_TREE;
-                module->btf = kernel->btf;
-                module->types = g_strdup(kernel->types);
-                module->types_from = g_strdup(kernel->types_from);
+                set_built_in(module, inventory);
                 return;
         }
         kernel_inventory_read_origin(module, roots);
         if (types)
                 read_types(module, types, wanted);
+}
+
+/* What is built in and has no parameters has no folder in /sys/module. Its functions are the kernel's. */
+static void find_built_in(KernelInventory *inventory)
+{
+        const KernelModule *kernel = inventory->modules->pdata[0];
+
+        for (unsigned i = 0; i < n_hook_rows; i++)
+                for (unsigned j = 0; j < HOOK_CANDIDATES_MAX && hook_rows[i].candidates[j].symbol; j++) {
+                        const HookCandidate *candidate = &hook_rows[i].candidates[j];
+                        KernelModule *module = kernel_inventory_find(inventory, candidate->module);
+
+                        if (!module->loaded && candidate->kind == HOOK_FUNCTION &&
+                            g_hash_table_contains(kernel->symbols, candidate->symbol))
+                                set_built_in(module, inventory);
+                }
 }
 
 /* NULL, and the kernel's own entry says why, when no type of it is known. */
@@ -187,6 +211,7 @@ int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret)
                 read_module(kernel_inventory_add(inventory, kernel_module_names[i]), inventory, roots, types, &wanted);
 
         kernel_inventory_read_symbols(inventory, roots, &wanted);
+        find_built_in(inventory);
         kernel_inventory_read_settings(inventory, roots, &wanted);
         kernel_wanted_done(&wanted);
         *ret = inventory;
