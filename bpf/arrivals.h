@@ -101,13 +101,18 @@ static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
 static __always_inline int data_ready(struct sock *sk)
 {
         struct tcp_sock *tcp = plain_tcp(sk);
+        __u64 queue = (__u64)sk->sk_user_data;
         struct arrivals *a;
         __u32 next;
 
-        if (!tcp)
+        if (!tcp) {
+                /* The queue's memory can have been that of a connection without TLS, whose ring tells nothing of this one. */
+                if (arrivals_get(queue))
+                        bpf_map_delete_elem(&arrivals, &queue);
                 return 0;
+        }
         driver_data_ready = (__u64)sk->sk_data_ready;
-        a = arrivals_get_or_add((__u64)sk->sk_user_data);
+        a = arrivals_get_or_add(queue);
         if (!a)
                 return 0;
         next = tcp->rcv_nxt;
