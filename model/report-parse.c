@@ -291,6 +291,8 @@ static void read_group(NpJsonReader *r, JsonObject *o, const NpReportFacts *fact
         group->rate_per_s = np_json_get_double(r, o, "rate_per_s", 0);
         group->sampled = np_json_get_count(r, o, "sampled");
         group->joined = np_json_get_count(r, o, "joined");
+        if (np_json_has(o, "failed"))
+                group->failed = np_json_get_count(r, o, "failed");
         if (!np_json_is_null(o, "network_negative"))
                 group->network_negative = np_json_get_count(r, o, "network_negative");
         read_latency(r, o, group);
