@@ -16,6 +16,7 @@ struct _NpService {
         guint name, sync, listen, idle, filter;
         guint idle_sec;
         int used_sec;                   /* atomic: when something was asked for last */
+        int calls;                      /* atomic: that came so far, and wrap around */
         gboolean ended;
 };
 
@@ -39,20 +40,42 @@ static void touch(gpointer data)
 /* In GDBus' thread. */
 static GDBusMessage *on_message(GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpointer data)
 {
-        if (incoming && g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL)
-                touch(data);
+        NpService *self = data;
+
+        if (incoming && g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL) {
+                touch(self);
+                g_atomic_int_inc(&self->calls);
+        }
         return message;
+}
+
+static void own_name(NpService *self);
+
+/* For what is called from now on the bus starts the daemon anew. What was called before is known when the bus has answered:
+ * messages come in order. */
+static void release_name(NpService *self)
+{
+        g_bus_unown_name(self->name);
+        self->name = 0;
 }
 
 static gboolean on_idle_tick(gpointer data)
 {
         NpService *self = data;
-        int now = g_get_monotonic_time() / G_USEC_PER_SEC;
+        int now = g_get_monotonic_time() / G_USEC_PER_SEC, calls = g_atomic_int_get(&self->calls);
 
-        if (np_peerd_n_streams(self->peerd) > 0)
+        if (np_peerd_n_streams(self->peerd) > 0) {
                 touch(self);
-        else if (now - g_atomic_int_get(&self->used_sec) >= (int) self->idle_sec)
+                return G_SOURCE_CONTINUE;
+        }
+        if (now - g_atomic_int_get(&self->used_sec) < (int) self->idle_sec)
+                return G_SOURCE_CONTINUE;
+
+        release_name(self);
+        if (g_atomic_int_get(&self->calls) == calls)
                 end(self, NULL);
+        else
+                own_name(self);
         return G_SOURCE_CONTINUE;
 }
 
@@ -117,6 +140,12 @@ static void on_name_lost(GDBusConnection *bus, const char *name, gpointer data)
         end(data, error);
 }
 
+static void own_name(NpService *self)
+{
+        self->name = g_bus_own_name_on_connection(self->bus, NP_PEERS_NAME, G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name,
+                                                  on_name_lost, self, NULL);
+}
+
 static void on_closed(GDBusConnection *bus, gboolean vanished, GError *why, NpService *self)
 {
         on_name_lost(bus, NP_PEERS_NAME, self);
@@ -149,8 +178,7 @@ NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, 
                 self->filter = g_dbus_connection_add_filter(bus, on_message, self, NULL);
                 self->idle = g_timeout_add_seconds(1, on_idle_tick, self);
         }
-        self->name = g_bus_own_name_on_connection(bus, NP_PEERS_NAME, G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name,
-                                                  on_name_lost, self, NULL);
+        own_name(self);
         self->listen = g_timeout_add(DESCRIBE_FIRST_MSEC, on_listen, self);
         np_target_describe_async(peerd->target, on_described, self);
         return g_steal_pointer(&self);
