@@ -91,6 +91,8 @@ int verb_session_start(Invocation *call)
         if (!start_options)
                 return verb_fail(call, error);
 
+        /* The bus may have to start the service, and a session's programs take seconds to attach. */
+        output_passing("starting ...");
         g_autoptr(NtprofClient) client = verb_connect(call, &status);
         if (!client)
                 return status;
