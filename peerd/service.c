@@ -17,6 +17,7 @@ struct _NpService {
         guint idle_sec;
         int used_sec;                   /* atomic: when something was asked for last */
         int calls;                      /* atomic: that came so far, and wrap around */
+        int unanswered;                 /* atomic: calls that wait for their answer */
         gboolean ended;
 };
 
@@ -40,11 +41,19 @@ static void touch(gpointer data)
 /* In GDBus' thread. */
 static GDBusMessage *on_message(GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpointer data)
 {
+        GDBusMessageType type = g_dbus_message_get_message_type(message);
         NpService *self = data;
 
-        if (incoming && g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL) {
+        if (incoming && type == G_DBUS_MESSAGE_TYPE_METHOD_CALL) {
                 touch(self);
                 g_atomic_int_inc(&self->calls);
+                if (!(g_dbus_message_get_flags(message) & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED))
+                        g_atomic_int_inc(&self->unanswered);
+        } else if (!incoming && (type == G_DBUS_MESSAGE_TYPE_METHOD_RETURN || type == G_DBUS_MESSAGE_TYPE_ERROR)) {
+                touch(self);
+                /* GDBus answers some calls that expect none. */
+                if (g_atomic_int_get(&self->unanswered) > 0)
+                        g_atomic_int_add(&self->unanswered, -1);
         }
         return message;
 }
@@ -64,7 +73,7 @@ static gboolean on_idle_tick(gpointer data)
         NpService *self = data;
         int now = g_get_monotonic_time() / G_USEC_PER_SEC, calls = g_atomic_int_get(&self->calls);
 
-        if (np_peerd_n_streams(self->peerd) > 0) {
+        if (np_peerd_n_streams(self->peerd) > 0 || g_atomic_int_get(&self->unanswered) > 0) {
                 touch(self);
                 return G_SOURCE_CONTINUE;
         }

@@ -18,7 +18,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import tap  # noqa: E402
-from machines import MANAGER, NAME, OBJECT_MANAGER, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until  # noqa: E402
+from machines import (  # noqa: E402
+    MANAGER, NAME, OBJECT_MANAGER, PEER, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until)
 from service import spin, stopped  # noqa: E402
 
 NOBODY = 65534
@@ -204,6 +205,12 @@ def it_exits_when_idle(pair: Pair) -> None:
     for _ in range(6):
         time.sleep(0.5)
         pair.host.test("stor-a")
+    assert pair.target.peerd
+    with stopped(pair.target.peerd):    # an answer that takes longer
+        answer = pair.host.client.begin(peer_path("stor-a"), PEER, "Test", NAME)
+        time.sleep(4)
+    spin(lambda: bool(answer), "the answer")
+    assert isinstance(answer[0], tuple), answer
     assert peerd.poll() is None
     begun = time.monotonic()
     assert peerd.wait(30) == 0
@@ -221,7 +228,8 @@ def what_is_asked_as_it_ends_is_answered(pair: Pair) -> None:
     pair.host.start("--exit-on-idle", "1")
     peerd, client = pair.host.peerd, pair.host.client
     assert peerd
-    with stopped(pair.host.service.bus):    # passes on first what came first: the call, then that the daemon gives its name away
+    # It passes on first what came first: the call, then that the daemon gives its name away.
+    with stopped(pair.host.service.bus):
         answer = client.begin(ROOT, OBJECT_MANAGER, "GetManagedObjects", NAME)
         time.sleep(3)
     spin(lambda: bool(answer), "the answer")
