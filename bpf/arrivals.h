@@ -16,7 +16,7 @@
 #define NTPROF_ARRIVALS_H
 
 #define ARRIVALS 512            /* of a queue: what it has received and not read is in so many pieces at most */
-#define ARRIVAL_QUEUES 1024     /* of all hosts' or targets': the ring of a queue is made when bytes come */
+#define ARRIVAL_QUEUES 1024     /* of all hosts' or targets': the ring of a queue begins when bytes come */
 
 struct arrivals {
         __u64 socket;           /* struct tcp_sock */
@@ -27,9 +27,8 @@ struct arrivals {
 };
 
 struct {
-        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(type, BPF_MAP_TYPE_LRU_HASH);    /* as `queues` (send-queue.h) */
         __uint(max_entries, ARRIVAL_QUEUES);
-        __uint(map_flags, BPF_F_NO_PREALLOC);
         __type(key, __u64);     /* struct sock.sk_user_data: the driver's queue */
         __type(value, struct arrivals);
 } arrivals SEC(".maps");
