@@ -104,8 +104,9 @@ static void on_changed(gpointer data)
 {
         NpService *self = data;
 
+        /* Before the next call is answered: who was told that something has changed sees it. */
         if (self->sync == 0)
-                self->sync = g_idle_add(on_sync, self);
+                self->sync = g_idle_add_full(G_PRIORITY_HIGH, on_sync, self, NULL);
 }
 
 static gboolean on_listen(gpointer data)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "attached.h"
 #include "duration.h"
+#include "output.h"
 #include "usage.h"
 #include "verbs.h"
 
