@@ -17,7 +17,7 @@ struct cq_round {
 };
 
 struct {
-        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(type, BPF_MAP_TYPE_LRU_HASH);    /* as `queues` (send-queue.h) */
         __uint(max_entries, QUEUES_MAX);
         __type(key, __u64);
         __type(value, struct cq_round);

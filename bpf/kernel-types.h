@@ -31,13 +31,13 @@ typedef unsigned long size_t;
 
 /* include/uapi/linux/bpf.h */
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
-enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { BPF_RB_AVAIL_DATA = 0 };
 enum bpf_map_type {
         BPF_MAP_TYPE_HASH = 1,
         BPF_MAP_TYPE_ARRAY = 2,
         BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+        BPF_MAP_TYPE_LRU_HASH = 9,
         BPF_MAP_TYPE_RINGBUF = 27,
 };
 

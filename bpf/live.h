@@ -10,7 +10,7 @@
 #define NTPROF_LIVE_H
 
 #define LIVE_MAX 16384          /* sampled commands under way; more are counted as NP_C_MAP_FULL */
-#define QUEUES_MAX 4096         /* queues with sampled commands */
+#define QUEUES_MAX 4096         /* queues with sampled commands that are remembered */
 #define RING_BYTES (8 * 1024 * 1024)
 #define FILTER_BITS 13
 

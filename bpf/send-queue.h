@@ -21,8 +21,9 @@ struct send_queue {
         __u64 round;            /* what is sent of it: 0 the capsule, 1 data that an R2T asked for */
 };
 
+/* Nothing tells on every kernel when a queue is freed: when it is full, the queue that was not used for longest is forgotten. */
 struct {
-        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(type, BPF_MAP_TYPE_LRU_HASH);
         __uint(max_entries, QUEUES_MAX);
         __type(key, __u64);
         __type(value, struct send_queue);
@@ -53,6 +54,14 @@ static __always_inline __u64 queue_blocked(const struct send_queue *queue, __u64
                 return 0;
         since = queue->blocked_since;
         return queue->blocked_ns + (since && now > since ? now - since : 0);
+}
+
+/* What was blocked since the sum was mark; 0 when the queue was forgotten and has begun anew. */
+static __always_inline __u64 queue_blocked_since(const struct send_queue *queue, __u64 now, __u64 mark)
+{
+        __u64 sum = queue_blocked(queue, now);
+
+        return sum > mark ? sum - mark : 0;
 }
 
 #define SOCK_NOSPACE_BIT (1UL << 2)      /* include/linux/net.h */

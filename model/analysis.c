@@ -7,6 +7,9 @@
 #include "views.h"
 #include "warnings.h"
 
+/* Type and code in the status field; the bits above say what the host may do about it. */
+#define NVME_STATUS_CODE 0x07ff
+
 typedef struct {
         NpOperationKey operation;
         guint16 nlb;
@@ -54,12 +57,15 @@ static void add_command(NpAnalysis *a, const struct np_host_record *host, const 
         const NpOperationKey key = { host->header.filter, id->opcode, (host->header.flags & NP_F_FUA) != 0 };
         NpOperation *op = get_operation(a, key);
         NpCell *cell = np_operation_cell(op, np_opcode_blocks(id->opcode, id->nlb));
+        NpTable *table = target ? cell->joined : cell->rest;
         NpStageTimes times;
 
         np_stage_times(host, target, &times);
         if (target)
                 np_stage_one_way(host, target, offset, &times);
-        np_table_add(target ? cell->joined : cell->rest, &times, np_threshold_weight(threshold));
+        np_table_add(table, &times, np_threshold_weight(threshold));
+        if (host->header.status & NVME_STATUS_CODE)
+                table->failed++;
         np_operation_bucket_when_many(op);
         if (host->header.flags & NP_F_PREFLUSH)
                 a->preflushes++;
@@ -325,9 +331,11 @@ static void add_group(const Tables *to, const NpOperation *op, const NpCell *cel
         if (facts->duration_ns > 0)
                 group->rate_per_s = commands * 1e9 / facts->duration_ns;
         group->sampled = table->records;
+        group->failed = table->failed;
         if (table->with_target) {
                 group->joined = table->records;
                 group->sampled += cell->rest->records;
+                group->failed += cell->rest->failed;
         } else
                 group->part_of_other = cell->joined->records > 0;
 

@@ -26,8 +26,8 @@ void np_analysis_add_host(NpAnalysis *a, const struct np_host_record *host);
 void np_analysis_add_target(NpAnalysis *a, guint target, const struct np_target_record *record);
 void np_analysis_target_threshold(NpAnalysis *a, guint target, guint64 target_ns, guint32 threshold);
 /* Of a target whose records come later than the host's: all those of commands answered before target_ns (its clock) have been
- * added; it was learned at host_ns. Call it first when the host begins, with a target_ns of 0. A target of which it is never
- * told is as near as the host's own capture. */
+ * added; it was learned at host_ns. Call it first when the target is asked to begin, with a target_ns of 0. A target of which
+ * it is never told is as near as the host's own capture. */
 void np_analysis_target_synced(NpAnalysis *a, guint target, guint64 target_ns, guint64 host_ns);
 /* It is the host itself, so that the clocks are one and no way is uncertain. */
 void np_analysis_target_same_clock(NpAnalysis *a, guint target);

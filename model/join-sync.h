@@ -12,12 +12,13 @@ G_BEGIN_DECLS
 typedef struct {
         gboolean synced;
         gboolean ended;                 /* early: nothing comes any more */
-        guint64 target_ns, host_ns;     /* of the last sync, each by its own clock */
-        gboolean heard;                 /* with a time of the target's */
-        gint64 ahead_ns;                /* of target_ns to host_ns, by the sync that came fastest */
+        guint64 target_ns, host_ns;     /* of the last sync, each by its own clock; target_ns 0: none has come */
+        guint64 asked_ns;               /* by the host's clock */
+        gint64 ahead_most_ns;           /* that the target's clock can be: its first sync was made after it was asked, however
+                                         * long either was on its way */
 } NpJoinSync;
 
-/* target_ns 0: the host began, and nothing has come yet. */
+/* target_ns 0: the target is asked to begin. */
 void np_join_sync_take(NpJoinSync *sync, guint64 target_ns, guint64 host_ns);
 
 /* The target's records of all commands that were answered before it, by the host's clock, are here. G_MAXUINT64 when the target

@@ -44,7 +44,7 @@ void np_join_host_began(NpJoin *join, guint64 host_ns);
 void np_join_host_ended(NpJoin *join, guint64 host_ns);
 
 /* A target whose records come later than the host's: those of all commands that it answered before target_ns (its clock) have
- * been added, which was learned at host_ns. Called first when the host begins, with a target_ns of 0. */
+ * been added, which was learned at host_ns. Called first when the target is asked to begin, with a target_ns of 0. */
 void np_join_target_synced(NpJoin *join, guint64 target_ns, guint64 host_ns);
 /* It ended before it was asked to: what it did not say to have sent is NP_UNJOINED_TARGET_GONE when it is not there. */
 void np_join_target_ended(NpJoin *join);

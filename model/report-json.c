@@ -260,6 +260,7 @@ static void add_group(JsonBuilder *b, const NpReport *report, const NpReportGrou
         add_double(b, "rate_per_s", group->rate_per_s);
         add_count(b, "sampled", group->sampled);
         add_count(b, "joined", group->joined);
+        add_count(b, "failed", group->failed);
         if (group->with_target)
                 add_count(b, "network_negative", group->network_negative);
         else

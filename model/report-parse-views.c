@@ -72,42 +72,16 @@ static void read_key(NpJsonReader *r, JsonObject *o, NpView view, const NpReport
                 row->comm = np_json_get_fact(r, o, "comm");
 }
 
-static void read_stages(NpJsonReader *r, JsonObject *o, NpReportViewRow *row)
+static void take_row_stage(NpJsonReader *r, JsonObject *o, NpStage which, gpointer whose)
 {
-        guint wanted = row->with_target ? NP_STAGE_COUNT : NP_STAGE_NETWORK + 1;
-        JsonArray *array = np_json_get_array(r, o, "stages", NP_STAGE_COUNT);
-        g_autofree char *largest = np_json_get_string(r, o, "largest");
-        gboolean found = FALSE;
-        gsize outer;
+        NpReportViewRow *row = whose;
 
-        if (!r->error && np_json_length(array) != wanted)
-                np_json_fail(r, "stages", "has %u elements, must have %u", np_json_length(array), wanted);
-
-        outer = np_json_enter(r, "stages");
-        for (guint i = 0; i < wanted && !r->error; i++) {
-                gsize before = np_json_enter_element(r, i);
-                JsonObject *item = np_json_object_of(r, json_array_get_element(array, i), "");
-                const NpStageInfo *info = np_stage_info(np_view_stage(row->with_target, i));
-                g_autofree char *id = np_json_get_string(r, item, "id");
-
-                if (id && !g_str_equal(id, info->id))
-                        np_json_fail(r, "id", "must be \"%s\" at this place", info->id);
-                row->stages[i] = (NpReportViewStage) {
-                        .stage = info->stage,
-                        .mean_ns = np_json_get_double(r, item, "mean_ns", -NP_JSON_NUMBER_MAX),
-                        .share = np_json_get_double(r, item, "share", -NP_JSON_NUMBER_MAX),
-                        .avg_qd = np_json_get_double(r, item, "avg_qd", -NP_JSON_NUMBER_MAX),
-                };
-                row->n_stages = i + 1;
-                if (largest && g_str_equal(largest, info->id)) {
-                        row->largest = info->stage;
-                        found = TRUE;
-                }
-                np_json_leave(r, before);
-        }
-        np_json_leave(r, outer);
-        if (!found)
-                np_json_fail(r, "largest", "is not one of the row's stages");
+        row->stages[row->n_stages++] = (NpReportViewStage) {
+                .stage = which,
+                .mean_ns = np_json_get_double(r, o, "mean_ns", -NP_JSON_NUMBER_MAX),
+                .share = np_json_get_double(r, o, "share", -NP_JSON_NUMBER_MAX),
+                .avg_qd = np_json_get_double(r, o, "avg_qd", -NP_JSON_NUMBER_MAX),
+        };
 }
 
 static void read_row(NpJsonReader *r, JsonObject *o, NpView view, const NpReportFacts *facts, GPtrArray *rows)
@@ -136,7 +110,7 @@ static void read_row(NpJsonReader *r, JsonObject *o, NpView view, const NpReport
         row->max_ns = np_json_get_count(r, latency, "max_ns");
         np_json_leave(r, before);
 
-        read_stages(r, o, row);
+        row->largest = np_report_parse_stages(r, o, row->with_target, "the row's", take_row_stage, row);
         read_cores(r, o, "host_cores", &row->host_cores);
         read_cores(r, o, "response_cores", &row->response_cores);
         read_cores(r, o, "target_cores", &row->target_cores);

@@ -211,29 +211,13 @@ static void read_components(NpJsonReader *r, JsonObject *o, NpReportStage *stage
         np_json_leave(r, outer);
 }
 
-static NpReportStage *read_stage(NpJsonReader *r, JsonObject *o, NpStage expected)
+NpStage np_report_parse_stages(NpJsonReader *r, JsonObject *o, gboolean with_target, const char *of_what, NpTakeStage take,
+                               gpointer whose)
 {
-        NpReportStage *stage = np_report_stage_new(expected);
-        g_autofree char *id = np_json_get_string(r, o, "id");
-
-        if (id && !g_str_equal(id, np_stage_info(expected)->id))
-                np_json_fail(r, "id", "must be \"%s\" at this place", np_stage_info(expected)->id);
-        stage->mean_ns = np_json_get_double(r, o, "mean_ns", -NP_JSON_NUMBER_MAX);
-        stage->p50_ns = np_json_get_count(r, o, "p50_ns");
-        stage->p99_ns = np_json_get_count(r, o, "p99_ns");
-        stage->share = np_json_get_double(r, o, "share", -NP_JSON_NUMBER_MAX);
-        stage->avg_qd = np_json_get_double(r, o, "avg_qd", -NP_JSON_NUMBER_MAX);
-        read_components(r, o, stage);
-        return stage;
-}
-
-static void read_stages(NpJsonReader *r, JsonObject *o, NpReportGroup *group)
-{
-        static const NpStage host_only[] = { NP_STAGE_HOST_BLOCK, NP_STAGE_HOST_DRIVER, NP_STAGE_NETWORK_TARGET };
-        guint wanted = group->with_target ? NP_STAGE_COUNT : G_N_ELEMENTS(host_only);
+        guint wanted = with_target ? NP_STAGE_COUNT : NP_STAGE_NETWORK + 1;
         JsonArray *array = np_json_get_array(r, o, "stages", NP_STAGE_COUNT);
         g_autofree char *largest = np_json_get_string(r, o, "largest");
-        const NpStageInfo *info = largest ? np_stage_by_id(largest) : NULL;
+        NpStage ret = NP_STAGE_HOST_BLOCK;
         gboolean found = FALSE;
         gsize outer;
 
@@ -243,19 +227,37 @@ static void read_stages(NpJsonReader *r, JsonObject *o, NpReportGroup *group)
         outer = np_json_enter(r, "stages");
         for (guint i = 0; i < wanted && !r->error; i++) {
                 gsize before = np_json_enter_element(r, i);
-                NpStage expected = group->with_target ? i : host_only[i];
                 JsonObject *item = np_json_object_of(r, json_array_get_element(array, i), "");
+                const NpStageInfo *info = np_stage_info(np_view_stage(with_target, i));
+                g_autofree char *id = np_json_get_string(r, item, "id");
 
-                g_ptr_array_add(group->stages, read_stage(r, item, expected));
-                found = found || (info && info->stage == expected);
+                if (id && !g_str_equal(id, info->id))
+                        np_json_fail(r, "id", "must be \"%s\" at this place", info->id);
+                take(r, item, info->stage, whose);
+                if (largest && g_str_equal(largest, info->id)) {
+                        ret = info->stage;
+                        found = TRUE;
+                }
                 np_json_leave(r, before);
         }
         np_json_leave(r, outer);
-
         if (!found)
-                np_json_fail(r, "largest", "is not one of the group's stages");
-        else
-                group->largest = info->stage;
+                np_json_fail(r, "largest", "is not one of %s stages", of_what);
+        return ret;
+}
+
+static void take_group_stage(NpJsonReader *r, JsonObject *o, NpStage which, gpointer whose)
+{
+        NpReportStage *stage = np_report_stage_new(which);
+        NpReportGroup *group = whose;
+
+        g_ptr_array_add(group->stages, stage);
+        stage->mean_ns = np_json_get_double(r, o, "mean_ns", -NP_JSON_NUMBER_MAX);
+        stage->p50_ns = np_json_get_count(r, o, "p50_ns");
+        stage->p99_ns = np_json_get_count(r, o, "p99_ns");
+        stage->share = np_json_get_double(r, o, "share", -NP_JSON_NUMBER_MAX);
+        stage->avg_qd = np_json_get_double(r, o, "avg_qd", -NP_JSON_NUMBER_MAX);
+        read_components(r, o, stage);
 }
 
 static void read_latency(NpJsonReader *r, JsonObject *o, NpReportGroup *group)
@@ -289,11 +291,13 @@ static void read_group(NpJsonReader *r, JsonObject *o, const NpReportFacts *fact
         group->rate_per_s = np_json_get_double(r, o, "rate_per_s", 0);
         group->sampled = np_json_get_count(r, o, "sampled");
         group->joined = np_json_get_count(r, o, "joined");
+        if (np_json_has(o, "failed"))
+                group->failed = np_json_get_count(r, o, "failed");
         if (!np_json_is_null(o, "network_negative"))
                 group->network_negative = np_json_get_count(r, o, "network_negative");
         read_latency(r, o, group);
         group->tag_wait_ns = np_json_get_double(r, o, "tag_wait_ns", 0);
-        read_stages(r, o, group);
+        group->largest = np_report_parse_stages(r, o, group->with_target, "the group's", take_group_stage, group);
 }
 
 static void read_groups(NpJsonReader *r, JsonObject *root, const char *key, const NpReportFacts *facts, gboolean by_path,

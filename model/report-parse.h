@@ -9,6 +9,14 @@
 
 G_BEGIN_DECLS
 
+/* One of `stages`; its id is checked already. */
+typedef void (*NpTakeStage)(NpJsonReader *r, JsonObject *o, NpStage stage, gpointer whose);
+
+/* The members `stages` and `largest` of what has stages, a group or a view's row; of_what in errors: "the group's". Returns
+ * the largest. */
+NpStage np_report_parse_stages(NpJsonReader *r, JsonObject *o, gboolean with_target, const char *of_what, NpTakeStage take,
+                               gpointer whose);
+
 /* After the facts. A report of before there were views has none. */
 void np_report_parse_views(NpJsonReader *r, JsonObject *root, NpReport *report);
 

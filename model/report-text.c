@@ -316,6 +316,9 @@ static void append_group(GString *out, const NpReport *report, const NpReportGro
                                path, group->sampled, group->sampled == 1 ? "" : "s", rate, side);
         g_string_append_printf(out, "latency (us): mean %.2f, p50 %.2f, p99 %.2f, p99.9 %.2f\n", group->mean_ns / 1e3,
                                group->p50_ns / 1e3, group->p99_ns / 1e3, group->p999_ns / 1e3);
+        if (group->failed > 0)
+                g_string_append_printf(out, "failed: %" G_GUINT64_FORMAT " of the sampled commands ended with an error status\n",
+                                       group->failed);
         g_string_append_printf(out, "%-35s%10s%8s%9s\n", "stage", "mean us", "share", "avg QD");
         for (guint i = 0; i < group->stages->len; i++) {
                 const NpReportStage *s = group->stages->pdata[i];

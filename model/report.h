@@ -157,6 +157,7 @@ typedef struct {
         double rate_per_s;
         guint64 sampled;                /* records of the group */
         guint64 joined;
+        guint64 failed;                 /* of sampled: completed with an error status; they are in all numbers */
         guint64 network_negative;       /* joined commands whose network came out below zero */
         double mean_ns;
         guint64 p50_ns, p99_ns, p999_ns, max_ns;

@@ -60,6 +60,7 @@ void np_table_merge(NpTable *table, const NpTable *other, const char *transport)
         table->records += other->records;
         table->weight += other->weight;
         table->network_negative += other->network_negative;
+        table->failed += other->failed;
         table->latency += other->latency;
         table->tag_wait += other->tag_wait;
         table->uncounted += other->uncounted;

@@ -14,6 +14,7 @@ typedef struct {
         guint64 records;
         double weight;
         guint64 network_negative;
+        guint64 failed;                                 /* completed with an error status; counted by who adds a record */
         /* weighted sums, ns */
         double latency, tag_wait, uncounted;
         double stages[NP_STAGE_COUNT];

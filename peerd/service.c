@@ -16,6 +16,8 @@ struct _NpService {
         guint name, sync, listen, idle, filter;
         guint idle_sec;
         int used_sec;                   /* atomic: when something was asked for last */
+        int calls;                      /* atomic: that came so far, and wrap around */
+        int unanswered;                 /* atomic: calls that wait for their answer */
         gboolean ended;
 };
 
@@ -39,20 +41,50 @@ static void touch(gpointer data)
 /* In GDBus' thread. */
 static GDBusMessage *on_message(GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpointer data)
 {
-        if (incoming && g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL)
-                touch(data);
+        GDBusMessageType type = g_dbus_message_get_message_type(message);
+        NpService *self = data;
+
+        if (incoming && type == G_DBUS_MESSAGE_TYPE_METHOD_CALL) {
+                touch(self);
+                g_atomic_int_inc(&self->calls);
+                if (!(g_dbus_message_get_flags(message) & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED))
+                        g_atomic_int_inc(&self->unanswered);
+        } else if (!incoming && (type == G_DBUS_MESSAGE_TYPE_METHOD_RETURN || type == G_DBUS_MESSAGE_TYPE_ERROR)) {
+                touch(self);
+                /* GDBus answers some calls that expect none. */
+                if (g_atomic_int_get(&self->unanswered) > 0)
+                        g_atomic_int_add(&self->unanswered, -1);
+        }
         return message;
+}
+
+static void own_name(NpService *self);
+
+/* For what is called from now on the bus starts the daemon anew. What was called before is known when the bus has answered:
+ * messages come in order. */
+static void release_name(NpService *self)
+{
+        g_bus_unown_name(self->name);
+        self->name = 0;
 }
 
 static gboolean on_idle_tick(gpointer data)
 {
         NpService *self = data;
-        int now = g_get_monotonic_time() / G_USEC_PER_SEC;
+        int now = g_get_monotonic_time() / G_USEC_PER_SEC, calls = g_atomic_int_get(&self->calls);
 
-        if (np_peerd_n_streams(self->peerd) > 0)
+        if (np_peerd_n_streams(self->peerd) > 0 || g_atomic_int_get(&self->unanswered) > 0) {
                 touch(self);
-        else if (now - g_atomic_int_get(&self->used_sec) >= (int) self->idle_sec)
+                return G_SOURCE_CONTINUE;
+        }
+        if (now - g_atomic_int_get(&self->used_sec) < (int) self->idle_sec)
+                return G_SOURCE_CONTINUE;
+
+        release_name(self);
+        if (g_atomic_int_get(&self->calls) == calls)
                 end(self, NULL);
+        else
+                own_name(self);
         return G_SOURCE_CONTINUE;
 }
 
@@ -72,8 +104,9 @@ static void on_changed(gpointer data)
 {
         NpService *self = data;
 
+        /* Before the next call is answered: who was told that something has changed sees it. */
         if (self->sync == 0)
-                self->sync = g_idle_add(on_sync, self);
+                self->sync = g_idle_add_full(G_PRIORITY_HIGH, on_sync, self, NULL);
 }
 
 static gboolean on_listen(gpointer data)
@@ -117,6 +150,12 @@ static void on_name_lost(GDBusConnection *bus, const char *name, gpointer data)
         end(data, error);
 }
 
+static void own_name(NpService *self)
+{
+        self->name = g_bus_own_name_on_connection(self->bus, NP_PEERS_NAME, G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name,
+                                                  on_name_lost, self, NULL);
+}
+
 static void on_closed(GDBusConnection *bus, gboolean vanished, GError *why, NpService *self)
 {
         on_name_lost(bus, NP_PEERS_NAME, self);
@@ -149,8 +188,7 @@ NpService *np_service_new(NpPeerd *peerd, GDBusConnection *bus, guint idle_sec, 
                 self->filter = g_dbus_connection_add_filter(bus, on_message, self, NULL);
                 self->idle = g_timeout_add_seconds(1, on_idle_tick, self);
         }
-        self->name = g_bus_own_name_on_connection(bus, NP_PEERS_NAME, G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name,
-                                                  on_name_lost, self, NULL);
+        own_name(self);
         self->listen = g_timeout_add(DESCRIBE_FIRST_MSEC, on_listen, self);
         np_target_describe_async(peerd->target, on_described, self);
         return g_steal_pointer(&self);

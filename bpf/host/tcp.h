@@ -22,7 +22,7 @@ static __always_inline struct request *request_of(struct nvme_tcp_request *reque
 static __always_inline void capsule_begins(struct host_command *command, const struct send_queue *state, __u64 now)
 {
         command->send_entry = now;
-        command->send_entry_blocked = queue_blocked(state, now) - command->blocked_mark;
+        command->send_entry_blocked = queue_blocked_since(state, now, command->blocked_mark);
 }
 
 /* H5: the data of this R2T round is sent. */
@@ -32,7 +32,7 @@ static __always_inline void round_sent(struct host_command *command, const struc
 
         record->h[NP_H5] = now;
         record->r2t_ns += now - command->round_start;
-        record->blocked_r2t_ns += queue_blocked(state, now) - command->blocked_mark;
+        record->blocked_r2t_ns += queue_blocked_since(state, now, command->blocked_mark);
         command->round_start = 0;
         command_sent(&command->sending_data);
 }
@@ -49,7 +49,7 @@ static __always_inline void capsule_sent(struct host_command *command, const str
                 record->header.flags |= NP_F_H3_ENTRY;
         } else {
                 record->h[NP_H3] = now;
-                record->blocked_submit_ns = queue_blocked(state, now) - command->blocked_mark;
+                record->blocked_submit_ns = queue_blocked_since(state, now, command->blocked_mark);
         }
         command_sent(&command->sending_command);
 }

@@ -60,7 +60,7 @@ static __always_inline void r2t_sent(__u64 req, struct send_queue *queue)
         if (!command)
                 return;
         command->record.t[NP_T2] = now;
-        command->record.blocked_r2t_ns += queue_blocked(queue, now) - command->blocked_mark;
+        command->record.blocked_r2t_ns += queue_blocked_since(queue, now, command->blocked_mark);
         command_sent(command);
 }
 
@@ -75,7 +75,7 @@ static __always_inline void response_sent(__u64 req, struct send_queue *queue)
         record = &command->record;
         record->t[NP_T9] = bpf_ktime_get_ns();
         record->cpu_response = bpf_get_smp_processor_id();
-        record->blocked_ns += queue_blocked(queue, record->t[NP_T9]) - command->blocked_mark;
+        record->blocked_ns += queue_blocked_since(queue, record->t[NP_T9], command->blocked_mark);
         emit(record, sizeof(*record));
         command_forget(req, command);
 }

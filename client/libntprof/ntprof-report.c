@@ -437,6 +437,17 @@ guint64 ntprof_report_group_get_joined(NtprofReportGroup *self)
 }
 
 /**
+ * ntprof_report_group_get_failed:
+ * @self: a group
+ *
+ * Returns: sampled commands of the group that ended with an error status
+ */
+guint64 ntprof_report_group_get_failed(NtprofReportGroup *self)
+{
+        return self->group->failed;
+}
+
+/**
  * ntprof_report_group_get_mean_ns:
  * @self: a group
  *

@@ -130,6 +130,7 @@ guint64 ntprof_report_group_get_commands(NtprofReportGroup *self);
 double ntprof_report_group_get_rate(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_sampled(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_joined(NtprofReportGroup *self);
+guint64 ntprof_report_group_get_failed(NtprofReportGroup *self);
 double ntprof_report_group_get_mean_ns(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_p50_ns(NtprofReportGroup *self);
 guint64 ntprof_report_group_get_p99_ns(NtprofReportGroup *self);

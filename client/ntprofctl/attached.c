@@ -216,6 +216,7 @@ int attached_run(Invocation *call, NtprofClient *client, const AttachedOptions *
         ntprof_client_start_session(client, options->namespace_name, options->options, attached.cancellable, on_started, &attached);
         g_main_loop_run(attached.loop);
 
+        output_passing(NULL);
         for (gsize i = 0; i < G_N_ELEMENTS(sources); i++)
                 g_source_remove(sources[i]);
         if (attached.session)

@@ -43,6 +43,8 @@ const char *output_style(int fd, Style style)
         return output_has_colors(fd) ? sequences[style] : "";
 }
 
+static gboolean passing;
+
 static int write_all(int fd, const char *text)
 {
         gsize length = strlen(text);
@@ -61,8 +63,10 @@ static int write_all(int fd, const char *text)
 
 void output_write(const char *text)
 {
-        int r = write_all(STDOUT_FILENO, text);
+        int r;
 
+        output_passing(NULL);
+        r = write_all(STDOUT_FILENO, text);
         if (r == 0)
                 return;
         if (r == -EPIPE) {
@@ -84,8 +88,18 @@ void output_printf(const char *format, ...)
         output_write(text);
 }
 
+void output_passing(const char *text)
+{
+        if (passing)
+                (void) write_all(STDERR_FILENO, "\r\033[K");
+        passing = text && output_is_terminal(STDERR_FILENO);
+        if (passing)
+                (void) write_all(STDERR_FILENO, text);
+}
+
 void output_note(const char *text)
 {
+        output_passing(NULL);
         (void) write_all(STDERR_FILENO, text);
 }
 

@@ -36,6 +36,9 @@ void output_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* To stderr, whatever becomes of it. */
 void output_note(const char *text);
 
+/* On a terminal, a line on stderr in whose place comes what is written next; NULL: nothing comes. Off a terminal nothing. */
+void output_passing(const char *text);
+
 /* A copy without what a terminal would obey: names in reports come from other machines. Newlines and tabs stay. */
 char *output_sanitize(const char *text);
 

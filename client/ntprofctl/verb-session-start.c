@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "attached.h"
 #include "duration.h"
+#include "output.h"
 #include "usage.h"
 #include "verbs.h"
 
@@ -91,6 +92,8 @@ int verb_session_start(Invocation *call)
         if (!start_options)
                 return verb_fail(call, error);
 
+        /* The bus may have to start the service, and a session's programs take seconds to attach. */
+        output_passing("starting ...");
         g_autoptr(NtprofClient) client = verb_connect(call, &status);
         if (!client)
                 return status;

@@ -45,13 +45,17 @@ static int on_idle_timer(sd_event_source *source, uint64_t usec, void *userdata)
         uint64_t idle_usec = monotonic_usec() - service->last_call_usec;
 
         if (is_idle(service) && idle_usec >= service->idle_usec) {
-                /* A call that came meanwhile is answered still; the next one starts the daemon anew. */
+                uint64_t before = service->last_call_usec;
+
+                /* For what is called from now on the bus starts the daemon anew. What was called before that is here when the
+                 * bus has answered; its own answer may take longer. */
                 (void) sd_bus_release_name(service->bus, BUS_NAME);
                 while (sd_bus_process(service->bus, NULL) > 0)
                         ;
-                if (is_idle(service))
+                if (is_idle(service) && service->last_call_usec == before)
                         return sd_event_exit(service->event, 0);
                 (void) sd_bus_request_name(service->bus, BUS_NAME, 0);
+                idle_usec = 0;
         }
 
         idle_usec = MIN(idle_usec, service->idle_usec);

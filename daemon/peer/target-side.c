@@ -48,6 +48,7 @@ struct TargetSide {
         char *drive_hidden;             /* of the first namespace of which there is something to say */
         uint64_t duration_usec;
         uint64_t lag_ns;                /* target_sync_lag_ns() */
+        uint64_t resumed_ns;            /* of the capture's clock */
         TargetSideHandlers handlers;
 
         TargetSideState state;
@@ -257,7 +258,7 @@ static int drain(TargetSide *t)
  * room is not missed. */
 static void send_sync(TargetSide *t, uint64_t drained_ns, uint64_t lag_ns)
 {
-        struct wire_sync sync = target_sync_make(&t->counters, drained_ns, lag_ns, t->counts.link_full);
+        struct wire_sync sync = target_sync_make(&t->counters, t->resumed_ns, drained_ns, lag_ns, t->counts.link_full);
 
         if (wire_writer_pending(t->writer) > TARGET_SIDE_BUFFER_MAX)
                 return;
@@ -400,6 +401,7 @@ static void resume(TargetSide *t)
 {
         int fd = t->capture->ops->get_fd(t->capture), r;
 
+        t->resumed_ns = capture_now(t);
         r = t->capture->ops->resume(t->capture);
         if (r >= 0 && fd >= 0) {
                 r = sd_event_add_io(t->event, &t->capture_source, fd, EPOLLIN, on_capture_readable, t);

@@ -55,7 +55,8 @@ struct wire_changed {
         __u32 reserved;
 };
 
-/* All records of commands that the target answered before target_ns have been sent before this frame, or are counted here. */
+/* All records of commands that the target answered before target_ns have been sent before this frame, or are counted here.
+ * target_ns is not before it was told to resume: so the first one bounds how far its clock can be ahead of the host's. */
 struct wire_sync {
         __u64 target_ns;
         __u64 in_flight;                        /* sampled, not yet answered */

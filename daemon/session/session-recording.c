@@ -285,7 +285,6 @@ static int begin_recording(Session *s)
                 return r;
         s->resumed_ns = capture_now(s);
         np_analysis_host_began(s->analysis, s->resumed_ns);
-        targets_host_began(s->targets, s->resumed_ns);
         s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &s->iostat_start);
         s->sampling.window_start_ns = s->resumed_ns;
         return 0;

@@ -36,7 +36,6 @@ struct Targets {
         SessionTarget *of_path[NP_FILTERS_MAX];
         char *why_not[NP_FILTERS_MAX];
         NpAnalysis *analysis;
-        bool host_began;
         sd_event_source *timer;
         uint64_t ending_usec;           /* CLOCK_MONOTONIC: since when */
 };

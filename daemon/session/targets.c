@@ -171,8 +171,7 @@ static void on_synced(Remote *remote, const struct wire_sync *sync, void *userda
 
         target->heard_usec = monotonic_usec();
         target->sync = *sync;
-        /* Before the host began it says nothing of the host's commands. */
-        if (target->index >= 0 && t->host_began)
+        if (target->index >= 0)
                 np_analysis_target_synced(t->analysis, target->index, sync->target_ns,
                                           t->handlers.now_ns(t->handlers.userdata));
 }
@@ -262,6 +261,7 @@ void targets_begin(Targets *t, NpAnalysis *analysis, uint32_t threshold)
                         target->in_force = true;
                         continue;
                 }
+                np_analysis_target_synced(analysis, target->index, 0, t->handlers.now_ns(t->handlers.userdata));
                 target->remote->ops->set_threshold(target->remote, threshold);
                 target->remote->ops->resume(target->remote);
         }
@@ -287,17 +287,6 @@ bool targets_started(const Targets *t)
                         return false;
         }
         return t->phase == PHASE_STARTING;
-}
-
-void targets_host_began(Targets *t, uint64_t host_ns)
-{
-        t->host_began = true;
-        for (guint i = 0; i < t->list->len; i++) {
-                const SessionTarget *target = t->list->pdata[i];
-
-                if (target->peer && target->index >= 0)
-                        np_analysis_target_synced(t->analysis, target->index, 0, host_ns);
-        }
 }
 
 void targets_add_local_record(Targets *t, const struct np_target_record *record)

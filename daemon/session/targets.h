@@ -93,8 +93,6 @@ unsigned targets_n_ready(const Targets *t);
 /* They begin to record; analysis must outlive the targets. Thereafter targets_started() when all have told that they do. */
 void targets_begin(Targets *t, NpAnalysis *analysis, uint32_t threshold);
 bool targets_started(const Targets *t);
-/* The host records, too, since that time of its clock. */
-void targets_host_began(Targets *t, uint64_t host_ns);
 void targets_set_threshold(Targets *t, uint32_t threshold);
 /* This machine's: it has that threshold as of that time; and a record of its own. */
 void targets_local_threshold(Targets *t, uint64_t since_ns, uint32_t threshold);

@@ -122,7 +122,7 @@ class Client:
             NAME, path, interface, method, arguments, None, Gio.DBusCallFlags.NO_AUTO_START, int(PATIENCE * 1000), None, None)
         return reply.unpack(), fds.steal_fds() if fds else []
 
-    def begin(self, path: str, interface: str, method: str) -> list:
+    def begin(self, path: str, interface: str, method: str, name: str = NAME) -> list:
         """A call whose answer is waited for by spin(lambda: result)."""
         result: list = []
 
@@ -132,9 +132,14 @@ class Client:
             except GLib.Error as error:
                 result.append(error)
 
-        self.connection.call(NAME, path, interface, method, None, None, Gio.DBusCallFlags.NO_AUTO_START,
+        self.connection.call(name, path, interface, method, None, None, Gio.DBusCallFlags.NO_AUTO_START,
                              int(PATIENCE * 1000), None, done)
         return result
+
+    def is_owned(self, name: str = NAME) -> bool:
+        """Somebody on the bus has the name."""
+        return self.connection.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner",
+                                         GLib.Variant("(s)", (name,)), None, Gio.DBusCallFlags.NONE, -1, None).unpack()[0]
 
     def start(self, **options: object) -> str:
         """StartSession; options by their names with _ for -, a GLib.Variant or a value of the right type."""
@@ -175,6 +180,15 @@ class Client:
             return json.load(file)
 
 
+@contextlib.contextmanager
+def stopped(process: subprocess.Popen) -> Iterator[None]:
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
 class Service:
     """A private bus and, when started, the daemon on it."""
 
@@ -210,14 +224,13 @@ class Service:
             recording = self.recording(recording)
         self.daemon = subprocess.Popen([NTPROFD, "--bus", self.address, "--replay", str(recording), "--replay-speed", str(speed),
                                         *map(str, arguments)], stderr=subprocess.PIPE, text=True)
-        bus = self.client().connection
+        client = self.client()
 
         def owned() -> bool:
             assert self.daemon
             if self.daemon.poll() is not None:
                 raise AssertionError(f"ntprofd ended: {self.daemon.stderr.read()}")
-            return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner",
-                                 GLib.Variant("(s)", (NAME,)), None, Gio.DBusCallFlags.NONE, -1, None).unpack()[0]
+            return client.is_owned()
 
         wait_until(owned, "ntprofd to own its name")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import make_replay
 import tap
-from service import NTPROFD, SESSION, Service, errors_of, private_bus, spin, wait_until
+from service import NTPROFD, OBJECT_MANAGER, ROOT, SESSION, Service, errors_of, private_bus, spin, stopped, wait_until
 
 
 @tap.case
@@ -253,6 +253,23 @@ def it_ends_when_idle_and_nothing_is_kept(service: Service) -> None:
     time.sleep(2.5)
     assert client.report(session), "its report was kept"
     client.call(session, SESSION, "Remove")
+    assert service.daemon
+    _, text = service.daemon.communicate(timeout=60)
+    assert service.daemon.returncode == 0 and text == "", (service.daemon.returncode, text)
+    service.daemon = None
+
+
+@tap.case
+def what_is_asked_as_it_ends_is_answered(service: Service) -> None:
+    service.start(arguments=("--exit-on-idle", "1"))
+    client = service.client()
+    with stopped(service.bus):      # passes on first what came first: the call, then that the daemon gives its name away
+        answer = client.begin(ROOT, OBJECT_MANAGER, "GetManagedObjects")
+        time.sleep(3)
+    spin(lambda: bool(answer), "the answer")
+    assert isinstance(answer[0], tuple), answer
+    spin(client.is_owned, "it to have its name again")
+    assert client.sessions() == {}
     assert service.daemon
     _, text = service.daemon.communicate(timeout=60)
     assert service.daemon.returncode == 0 and text == "", (service.daemon.returncode, text)

@@ -31,6 +31,7 @@ def progress_is_one_line(service: Service) -> None:
     assert process.returncode == 0
     report = process.stdout.read()
     assert "largest: " in report and "\033" not in report
+    assert text.startswith(f"starting ...{LINE_START}{ERASE}"), repr(text[:40])
     lines = [line for line in text.replace("\r\n", "\n").split("\n") if line]
     # the announcement, then what was drawn in place
     assert any("recording nvme6n1 for 10 s; Ctrl-C ends it earlier" in line for line in lines), lines
@@ -39,6 +40,17 @@ def progress_is_one_line(service: Service) -> None:
     assert any(re.fullmatch(r"\d\.\d s of 10 s: \d+ commands, [\d.k]+/s, \d+ sampled, \d+ joined, \d+ lost", d) for d in drawn), drawn
     assert all(len(d) < 80 for d in drawn)
     assert text.endswith(LINE_START + ERASE), repr(text[-40:])     # nothing of it stays
+
+
+@tap.case
+def until_it_has_begun_something_is_there(service: Service) -> None:
+    for arguments, status, said in ((["-n", "nvme6n1", "--detach"], 0, ""), (["-n", "nvme9n9"], 3, "ntprofctl: ")):
+        terminal = Terminal()
+        process = popen(service.address, "session", "start", *arguments, stderr=terminal.slave)
+        text = terminal.read_while(process)
+        assert process.returncode == status, (process.returncode, text)
+        assert text.startswith(f"starting ...{LINE_START}{ERASE}{said}") and text.count("starting") == 1, repr(text)
+        assert bool(said) == (len(text) > len(f"starting ...{LINE_START}{ERASE}")), repr(text)
 
 
 @tap.case

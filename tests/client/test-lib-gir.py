@@ -96,6 +96,7 @@ def from_start_to_the_report(service: Service) -> None:
         assert (group.get_operation(), group.get_size_bytes(), group.get_namespace_name()) == (
             expected["op"], expected["size_bytes"], expected["namespace"])
         assert group.is_fua() is expected["fua"] is False
+        assert group.get_failed() == expected["failed"] == 0
         assert group.get_mean_ns() == expected["latency"]["mean_ns"] and group.get_p99_ns() == expected["latency"]["p99_ns"]
         stages = [group.get_stage(k) for k in range(group.get_n_stages())]
         assert [s.get_id() for s in stages] == ["host_block", "host_driver", "network", "target_driver", "storage"]

@@ -57,14 +57,11 @@ class Machine:
     def start(self, *more: str) -> None:
         with open(self.folder / "peerd.log", "a") as log:
             self.peerd = subprocess.Popen(self.argv(*more), stdout=subprocess.DEVNULL, stderr=log)
-        bus = self.client.connection
-
         def owned() -> bool:
             assert self.peerd
             if self.peerd.poll() is not None:
                 raise AssertionError(f"ntprof-peerd ended: {self.text()}")
-            return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner",
-                                 GLib.Variant("(s)", (NAME,)), None, Gio.DBusCallFlags.NONE, -1, None).unpack()[0]
+            return self.has_name()
 
         wait_until(owned, "ntprof-peerd to own its name")
         if self.listens and self.port == 0:
@@ -97,8 +94,7 @@ class Machine:
         wait_until(lambda: not self.has_name(), "the bus to notice")
 
     def has_name(self) -> bool:
-        return self.client.connection.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner",
-                                                GLib.Variant("(s)", (NAME,)), None, Gio.DBusCallFlags.NONE, -1, None).unpack()[0]
+        return self.client.is_owned(NAME)
 
     def restart(self) -> None:
         self.stop()

@@ -18,7 +18,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bus"))
 
 import tap  # noqa: E402
-from machines import MANAGER, NAME, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until  # noqa: E402
+from machines import (  # noqa: E402
+    MANAGER, NAME, OBJECT_MANAGER, PEER, PEERD, ROOT, Machine, Pair, peer_path, strangers, wait_until)
+from service import spin, stopped  # noqa: E402
 
 NOBODY = 65534
 
@@ -203,6 +205,12 @@ def it_exits_when_idle(pair: Pair) -> None:
     for _ in range(6):
         time.sleep(0.5)
         pair.host.test("stor-a")
+    assert pair.target.peerd
+    with stopped(pair.target.peerd):    # an answer that takes longer
+        answer = pair.host.client.begin(peer_path("stor-a"), PEER, "Test", NAME)
+        time.sleep(4)
+    spin(lambda: bool(answer), "the answer")
+    assert isinstance(answer[0], tuple), answer
     assert peerd.poll() is None
     begun = time.monotonic()
     assert peerd.wait(30) == 0
@@ -212,6 +220,24 @@ def it_exits_when_idle(pair: Pair) -> None:
     pair.host.start()
     assert set(pair.host.peers()) == {"stor-a"}
     pair.host.test("stor-a")
+
+
+@tap.case
+def what_is_asked_as_it_ends_is_answered(pair: Pair) -> None:
+    pair.host.stop()
+    pair.host.start("--exit-on-idle", "1")
+    peerd, client = pair.host.peerd, pair.host.client
+    assert peerd
+    # It passes on first what came first: the call, then that the daemon gives its name away.
+    with stopped(pair.host.service.bus):
+        answer = client.begin(ROOT, OBJECT_MANAGER, "GetManagedObjects", NAME)
+        time.sleep(3)
+    spin(lambda: bool(answer), "the answer")
+    assert answer == [({},)], answer
+    wait_until(pair.host.has_name, "it to have its name again")
+    assert pair.host.peers() == {}
+    assert peerd.wait(30) == 0
+    pair.host.peerd = None
 
 
 @tap.case

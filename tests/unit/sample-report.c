@@ -288,6 +288,7 @@ static NpReport *make_mixed(void)
         group->bucketed = TRUE;
         group->joined = 98001;
         group->network_negative = 700;
+        group->failed = 40;
         set_latency(group, 61000, 60000, 90000, 120000, 1250000000);
         add_stage(group, NP_STAGE_HOST_BLOCK, 20000);
         add_stage(group, NP_STAGE_HOST_DRIVER, 39000);

@@ -102,6 +102,10 @@ static void test_joined(void)
         for (guint i = 0; i < 100; i++) {
                 TestCommand c = sample_command(TEST_READ, i, i * 1000);
 
+                if (i < 3)
+                        c.host.header.status = 0x4281;  /* unrecovered read error, do not retry */
+                else if (i < 7)
+                        c.host.header.status = 0x4000;  /* success */
                 add(a, &c);
                 np_analysis_advance(a, c.host.h[NP_H0]);
         }
@@ -114,6 +118,7 @@ static void test_joined(void)
         g_assert_true(group->with_target);
         g_assert_cmpuint(group->sampled, ==, 100);
         g_assert_cmpuint(group->joined, ==, 100);
+        g_assert_cmpuint(group->failed, ==, 3);
         g_assert_cmpuint(group->network_negative, ==, 0);
         g_assert_cmpuint(group->stages->len, ==, NP_STAGE_COUNT);
         for (guint i = 0; i < NP_STAGE_COUNT; i++) {

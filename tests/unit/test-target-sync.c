@@ -32,7 +32,7 @@ static void test_contents(void)
                 counters.target[i] = 100 + i;
                 counters.host[i] = 7;
         }
-        sync = target_sync_make(&counters, 5000, 0, 6);
+        sync = target_sync_make(&counters, 500, 5000, 0, 6);
         g_assert_cmpuint(sync.target_ns, ==, 5000);
         g_assert_cmpuint(sync.in_flight, ==, 3);
         g_assert_cmpuint(sync.recursion, ==, 4);
@@ -40,8 +40,10 @@ static void test_contents(void)
         for (int i = 0; i < NP_C_COUNT; i++)
                 g_assert_cmpuint(sync.counters[i], ==, 100 + i);
 
-        g_assert_cmpuint(target_sync_make(&counters, 5000, 1000, 6).target_ns, ==, 4000);
-        g_assert_cmpuint(target_sync_make(&counters, 5000, 6000, 6).target_ns, ==, 0);
+        g_assert_cmpuint(target_sync_make(&counters, 500, 5000, 1000, 6).target_ns, ==, 4000);
+        /* There is nothing from before it began. */
+        g_assert_cmpuint(target_sync_make(&counters, 500, 5000, 4700, 6).target_ns, ==, 500);
+        g_assert_cmpuint(target_sync_make(&counters, 500, 5000, 6000, 6).target_ns, ==, 500);
 }
 
 int main(int argc, char **argv)

@@ -147,3 +147,11 @@ class Suite:
         progress.run_logged(["apt-get", *self._options(), "-qq", "download", *packages], folder / "download.log",
                             f"suite {self.name}", cwd=folder, env={**os.environ, "LC_ALL": "C.UTF-8"})
         return sorted(folder.glob("*.deb"))
+
+    def download_with_dependencies(self, packages: list[str], folder: Path) -> list[Path]:
+        """Fetch the packages' newest .deb files and those of all they depend on into folder."""
+        (folder / "partial").mkdir(exist_ok=True)
+        options = [*self._options(), f"-oDir::Cache::archives={folder}"]
+        progress.run_logged(["apt-get", *options, "-qq", "--yes", "--no-install-recommends", "--download-only", "install",
+                             *packages], folder / "download.log", f"suite {self.name}")
+        return sorted(folder.glob("*.deb"))

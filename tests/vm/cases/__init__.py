@@ -6,6 +6,7 @@ ORDER = (
     "rdma_is_recorded_like_tcp",
     "kinds_of_io_are_told_apart",
     "connections_of_all_kinds_are_measured",
+    "connections_with_tls_are_measured",
     "drives_of_all_kinds_are_measured",
     "commands_that_fail_are_accounted_for",
     "an_injected_delay_shows_in_its_stage_only",

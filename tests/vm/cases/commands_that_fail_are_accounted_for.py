@@ -35,12 +35,15 @@ def run(lab: Lab) -> None:
     log = kernel_log.mark(lab.host)
     with null_drive(lab, "nullb_failing") as drive, mapped(lab, "failing", f"0 {_BLOCKS} linear {drive} 0") as device, \
             namespace(lab, "failing", device, "--reconnect-delay=1", "--ctrl-loss-tmo=60") as found:
-        with lab.scope.test("a drive that answers with errors: these commands are counted and joined like the others") as test:
+        with lab.scope.test("a drive that answers with errors: these commands are counted and joined like the others, and "
+                            "the report tells how many they were") as test:
             with session(lab.host, found) as recording:
                 fio.run(lab.host, found, [Load(READ_4K, 50)])
                 lab.host.sh(_FAIL, str(_BLOCKS), str(_ERRORS), found, f"0 {_BLOCKS} linear {drive} 0")
             report = recorded(recording)
             test.equal("commands", report.commands, 50 + _ERRORS)
+            failed = sum(int(group.data["failed"]) for group in report.groups if not group.data["part_of_other"])
+            test.equal("failed commands", failed, _ERRORS)
             check_all(test, report)
         with lab.scope.test("a drive that hangs until the host gives up: what was cancelled is told, every command is "
                             "accounted for") as test:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options of nvme connect: digests, no flow control of the submission queue (then a read has no response), queues of their own
-for writes and for polling. A drive of 5 ms must show in storage with each of them.
+for writes and for polling. A drive of 5 ms must show in storage with each of them, and after more connections than the
+programs can remember.
 """
 
 from __future__ import annotations
@@ -26,6 +27,23 @@ _OPTIONS = {
     "header digests, queues for writes and for polling": ["--hdr-digest", "--nr-io-queues=1", "--nr-write-queues=1",
                                                           "--nr-poll-queues=1"],
 }
+
+
+# As so many queues would that are no more.
+_FILL = """
+for id in $(bpftool map show --json | jq '.[] | select(.name == "queues") | .id'); do
+  bpftool map show id "$id" --json | python3 -c '
+import json, struct, sys
+queues = json.load(sys.stdin)
+value = " ".join(["0"] * queues["bytes_value"])
+for number in range(queues["max_entries"] + 100):
+    key = " ".join(map(str, struct.pack("<Q", 0xffff888000000000 + number * 4096)))
+    print("map update id", queues["id"], "key", key, "value", value)
+' > /tmp/fill
+  bpftool batch file /tmp/fill >&2
+  echo filled
+done
+"""
 
 
 def _poll(lab: Lab, device: str) -> None:
@@ -55,3 +73,10 @@ def run(lab: Lab) -> None:
                     if polled:
                         _poll(lab, devices[0])
                 _check(test, recorded(recording), [*_LOADS, Load(_POLLED, _POLLED_COUNT)] if polled else _LOADS)
+        with lab.scope.test("more queues than the programs remember have been there: each command is joined") as test, \
+                connected(lab, nqn) as devices:
+            with session(lab.host, devices[0]) as recording:
+                filled = lab.host.sh(_FILL, timeout=300).stdout.split()
+                fio.run(lab.host, devices[0], _LOADS)
+            test.equal("maps that were filled: of the host, of the target", len(filled), 2)
+            _check(test, recorded(recording), _LOADS)

@@ -28,10 +28,11 @@ Seens = dict[Kind, Seen]
 
 
 class Matrix:
-    """Cells of a bed of two machines."""
+    """Cells of a bed of two machines. Briefly: with half of the commands."""
 
-    def __init__(self, bed: Bed, scope: Scope) -> None:
+    def __init__(self, bed: Bed, scope: Scope, briefly: bool = False) -> None:
         self._bench = Bench(bed)
+        self._briefly = briefly
         self._scope = scope
         self._bases: dict[tuple[str, str, plan.Load], Seens] = {}
 
@@ -85,17 +86,17 @@ class Matrix:
 
     def _measure(self, transport: str, injection: Injection, cells: Sequence[Cell], anew: bool) -> list[Verdict]:
         kinds = [cell.kind for cell in cells]
-        base = self._base(transport, injection, kinds, anew)
-        seen = self._bench.measure(transport, injection.drive, injection.load, kinds, injection)
+        load = injection.load.brief() if self._briefly else injection.load
+        base = self._base(transport, injection.base_drive, load, kinds, anew)
+        seen = self._bench.measure(transport, injection.drive, load, kinds, injection)
         return [Verdict.of(cell, base[cell.kind], seen[cell.kind]) for cell in cells]
 
-    def _base(self, transport: str, injection: Injection, kinds: Sequence[Kind], anew: bool) -> Seens:
+    def _base(self, transport: str, drive: str, load: plan.Load, kinds: Sequence[Kind], anew: bool) -> Seens:
         """The same commands with nothing injected: of an earlier row, when that had the same."""
-        key = (transport, injection.base_drive, injection.load)
-        found = self._bases.setdefault(key, {})
+        found = self._bases.setdefault((transport, drive, load), {})
         missing = [kind for kind in kinds if anew or kind not in found]
         if missing:
-            found.update(self._bench.measure(transport, injection.base_drive, injection.load, missing, None))
+            found.update(self._bench.measure(transport, drive, load, missing, None))
         return found
 
 

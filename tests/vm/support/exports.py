@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from .lab import Lab
+from .namespaces import appeared
 
 _NQN = "nqn.2026-01.org.ntprof:{}"
 
@@ -42,23 +43,7 @@ for item in "$subsystem"/namespaces/*; do [ ! -d "$item" ] || rmdir "$item"; don
 rmdir "$subsystem"
 """
 
-# Prints the block devices, by nsid, as soon as there are as many as there should be, and udev has read them.
-_CONNECT = """
-nvme connect --transport=tcp --traddr="$1" --trsvcid=4420 --nqn="$2" --keep-alive-tmo=60 "${@:4}"
-for _ in $(seq 200); do
-  found=$(for nqn in /sys/class/nvme-subsystem/*/subsysnqn; do
-            if [ "$(cat "$nqn")" = "$2" ]; then
-              for disk in "${nqn%/*}"/nvme*n*; do
-                case ${disk##*/} in *c*) ;; *) [ ! -b "/dev/${disk##*/}" ] || echo "$(cat "$disk/nsid") ${disk##*/}" ;; esac
-              done
-            fi
-          done | sort --numeric-sort | cut --delimiter=' ' --fields=2)
-  if [ "$(wc --words <<< "$found")" -eq "$3" ]; then udevadm settle; echo "$found"; exit 0; fi
-  sleep 0.1
-done
-echo "namespaces of $2: $found" >&2
-exit 1
-"""
+_CONNECT = 'nvme connect --transport=tcp --traddr="$1" --trsvcid=4420 --nqn="$2" --keep-alive-tmo=60 "${@:3}"'
 
 
 @contextlib.contextmanager
@@ -146,8 +131,8 @@ def exported(lab: Lab, name: str, devices: Sequence[str]) -> Iterator[str]:
 def connected(lab: Lab, nqn: str, *options: str, namespaces: int = 1) -> Iterator[list[str]]:
     """The host's block devices of a subsystem, connected with these options of nvme connect."""
     try:
-        found = lab.host.sh(_CONNECT, "10.8.0.2", nqn, str(namespaces), *options)
-        yield found.stdout.split()
+        lab.host.sh(_CONNECT, "10.8.0.2", nqn, *options)
+        yield appeared(lab.host, nqn, namespaces)
     finally:
         lab.host.run(["nvme", "disconnect", "--nqn", nqn])
 

@@ -16,6 +16,7 @@ from bed.machine import Machine
 
 from . import fio
 from .lab import prepare_host
+from .namespaces import appeared
 
 NQN = "nqn.2026-01.org.ntprof:rdma"
 PORT = "4421"
@@ -65,15 +66,6 @@ nqn=$1 address=$2 port=$3 interface=$4
 modprobe -a rdma_rxe nvme-rdma
 [ -e /sys/class/infiniband/rxe0 ] || rdma link add rxe0 type rxe netdev $interface
 nvme connect --transport=rdma --traddr=$address --trsvcid=$port --nqn=$nqn --keep-alive-tmo=60
-for _ in $(seq 100); do
-  for entry in /sys/class/nvme-subsystem/*; do
-    if [ "$(cat $entry/subsysnqn)" = $nqn ]; then found=$(find $entry/ -maxdepth 1 -name 'nvme*n1' -printf '%f'); fi
-  done
-  if [ -b "/dev/${found:-none}" ] && [ -b "/dev/${found%n1}n2" ]; then echo "$found ${found%n1}n2"; exit 0; fi
-  sleep 0.1
-done
-echo "$nqn: no namespaces appeared" >&2
-exit 1
 """
 # A second path, by RDMA, to a subsystem that is connected by TCP.
 _ADD_PATH = """
@@ -120,7 +112,8 @@ def connected(bed: Bed) -> Iterator[Rdma]:
     target, address, interface = _places(bed)
     drive = target.sh(_EXPORT, NQN, address, PORT, interface, str(fio.REGION // fio.MIB)).stdout.strip()
     try:
-        namespace, slow = bed.host.sh(_CONNECT, NQN, address, PORT, "vh").stdout.split()
+        bed.host.sh(_CONNECT, NQN, address, PORT, "vh")
+        namespace, slow = appeared(bed.host, NQN, 2)
         prepare_host(bed, namespace, slow, written=True)
         yield Rdma(namespace, slow, drive)
     finally:
