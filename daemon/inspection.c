@@ -2,6 +2,7 @@
 #include "inspection-internal.h"
 
 #include "kernel/plan.h"
+#include "privileges.h"
 
 void inspection_add_string(JsonBuilder *b, const char *name, const char *value)
 {
@@ -127,6 +128,32 @@ static void add_families(JsonBuilder *b, const HookPlan *plan, const Asked *a)
         json_builder_end_object(b);
 }
 
+static void add_set(JsonBuilder *b, const char *name, uint64_t set)
+{
+        g_auto(GStrv) names = privileges_names(set);
+
+        json_builder_set_member_name(b, name);
+        json_builder_begin_array(b);
+        for (unsigned i = 0; names[i]; i++)
+                json_builder_add_string_value(b, names[i]);
+        json_builder_end_array(b);
+}
+
+static void add_privileges(JsonBuilder *b, const Inspection *inspection, uint64_t needed)
+{
+        uint64_t permitted = inspection->capabilities & PRIVILEGES_ALL, lacking = privileges_lacking(needed, permitted);
+        g_autofree char *advice = privileges_advice(lacking);
+
+        json_builder_set_member_name(b, "privileges");
+        json_builder_begin_object(b);
+        add_set(b, "needed", needed);
+        add_set(b, "permitted", permitted);
+        add_set(b, "effective", inspection->effective);
+        add_set(b, "lacking", lacking);
+        inspection_add_string(b, "advice", advice);
+        json_builder_end_object(b);
+}
+
 JsonNode *inspection_build(const Inspection *inspection)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
@@ -144,6 +171,7 @@ JsonNode *inspection_build(const Inspection *inspection)
         add_sides(b, plan, &a, inspection->namespace);
         add_transports(b, plan, &a);
         add_families(b, plan, &a);
+        add_privileges(b, inspection, hook_plan_capabilities(plan, a.scope.sides));
         inspection_add_lacks(b, inspection, plan);
         inspection_add_notes(b, inspection, plan);
         json_builder_set_member_name(b, "plan");
@@ -169,7 +197,8 @@ int inspection_make(const NamespaceInfo *namespace, bool as_service, JsonNode **
                 .inventory = inventory,
                 .namespace = namespace,
                 .iostats_off = iostats_off,
-                .capabilities = as_service ? CAPABILITIES_ALL : kernel_capabilities_had(&kernel_roots_default),
+                .capabilities = as_service ? PRIVILEGES_ALL : privileges_permitted(),
+                .effective = as_service ? 0 : privileges_effective(),
                 .as_service = as_service,
         };
         *ret = inspection_build(&inspection);

@@ -16,6 +16,7 @@ typedef struct Inspection {
         const NamespaceInfo *namespace;         /* NULL: of all transports, and of both sides */
         char *const *iostats_off;               /* namespaces' disks whose requests the kernel does not time; may be NULL */
         uint64_t capabilities;                  /* that ntprofd may use */
+        uint64_t effective;                     /* that it can use just now */
         bool as_service;                        /* these are those of its unit, not of this process */
 } Inspection;
 

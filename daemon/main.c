@@ -13,6 +13,7 @@
 #include "capture/capture-record.h"
 #include "inspection.h"
 #include "log.h"
+#include "privileges.h"
 
 #define EXIT_USAGE 2
 
@@ -104,6 +105,17 @@ static int open_backend(const Arguments *a, Backend **ret, Error *error)
         return 0;
 }
 
+static int drop_privileges(Error *error)
+{
+        int r;
+
+        r = privileges_start();
+        if (r < 0)
+                return error_set(error, NTPROF_ERROR_CAPTURE_FAILED, "Capabilities cannot be dropped: %s (does SystemCallFilter= of "
+                                 "ntprofd.service allow capset?)", g_strerror(-r));
+        return 0;
+}
+
 static int inspect(Backend *backend, bool json, Error *error)
 {
         _cleanup_free_ char *text = NULL;
@@ -191,6 +203,9 @@ int main(int argc, char **argv)
         }
 
         r = open_backend(&arguments, &backend, &error);
+        if (r >= 0)
+                /* Files that were named on the command line are open: from here on nothing is done by privilege. */
+                r = drop_privileges(&error);
         if (r >= 0 && arguments.inspect)
                 r = inspect(backend, arguments.json, &error);
         if (r < 0) {

@@ -2,6 +2,7 @@
 /* org.ntprof1.Manager: dbus/org.ntprof1.Manager.xml says what each member does. */
 #include "authority.h"
 #include "options.h"
+#include "../privileges.h"
 #include "service-internal.h"
 
 static int method_start_session(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
@@ -94,6 +95,32 @@ static int property_kernel(sd_bus *bus, const char *path, const char *interface,
         return sd_bus_message_append(reply, "s", service->backend->kernel);
 }
 
+static int append_privileges(sd_bus_message *m, const char *which, uint64_t set)
+{
+        g_auto(GStrv) names = privileges_names(set);
+        int r;
+
+        r = sd_bus_message_open_container(m, SD_BUS_TYPE_DICT_ENTRY, "sas");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", which);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(m, names);
+        return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int property_privileges(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                               void *userdata, sd_bus_error *ret_error)
+{
+        int r;
+
+        r = sd_bus_message_open_container(reply, SD_BUS_TYPE_ARRAY, "{sas}");
+        if (r >= 0)
+                r = append_privileges(reply, "effective", privileges_effective());
+        if (r >= 0)
+                r = append_privileges(reply, "permitted", privileges_permitted());
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 /* Unprivileged: the bus's own check is not used, authority.c is asked instead. */
 static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_VTABLE_START(0),
@@ -104,6 +131,7 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("Version", "s", property_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Features", "as", property_features, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Kernel", "s", property_kernel, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Privileges", "a{sas}", property_privileges, 0, 0),
         SD_BUS_VTABLE_END,
 };
 

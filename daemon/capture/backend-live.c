@@ -6,6 +6,7 @@
 
 #include "../inspection.h"
 #include "../kernel/plan.h"
+#include "../privileges.h"
 #include "../session/drive-hidden.h"
 #include "capture-bpf.h"
 
@@ -17,7 +18,7 @@ static int live_resolve(Backend *b, const char *name, NamespaceInfo **ret, Error
 /* The kernel's modules come and go, so it is read anew for each session. */
 static int make_plan(HookSides sides, const CaptureConfig *config, HookPlan **ret, Error *error)
 {
-        const HookScope scope = { sides, config->transports, config->detail, kernel_capabilities_had(&kernel_roots_default) };
+        const HookScope scope = { sides, config->transports, config->detail, privileges_permitted() };
         KernelInventory *inventory;
         int r;
 

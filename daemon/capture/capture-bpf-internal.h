@@ -25,6 +25,8 @@ typedef struct CaptureBpf {
         unsigned n_hooks;
         uint32_t threshold;
         bool pausing;
+        uint64_t privileges;            /* that attaching takes */
+        bool privileged_reads;          /* the kernel lets nobody read who has not CAP_BPF */
         char error[1024];
 } CaptureBpf;
 

@@ -7,6 +7,7 @@
 #include "capture-bpf-internal.h"
 #include "../kernel/attach-target.h"
 #include "../kernel/types.h"
+#include "../privileges.h"
 #include "../util.h"
 
 /* Sessions attach on threads of their own, while others are opened and detached. */
@@ -62,15 +63,15 @@ static bool is_of(const Side *side, HookFamily family)
 
 int capture_bpf_fail(CaptureBpf *b, const char **ret_error, int r, const char *what, const char *side)
 {
-        bool typed = is_of(&b->host, HOOK_FAMILY_TYPED) || is_of(&b->target, HOOK_FAMILY_TYPED);
-        char libbpf_says[sizeof(b->error) - 256];
+        uint64_t lacking = r == -EPERM || r == -EACCES ? privileges_lacking(b->privileges, privileges_permitted()) : 0;
+        g_autofree char *names = privileges_to_text(lacking), *advice = privileges_advice(lacking);
+        char libbpf_says[512];
 
         if (printed)
                 fprintf(stderr, "%s", printed);
         summarize(libbpf_says, sizeof(libbpf_says));
-        snprintf(b->error, sizeof(b->error), "can't %s the %s's programs: %s%s%s%s", what, side, strerror(-r),
-                 r != -EPERM && r != -EACCES ? "" :
-                 typed ? " (ntprofd needs CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)" : " (ntprofd needs CAP_BPF and CAP_PERFMON)",
+        snprintf(b->error, sizeof(b->error), "can't %s the %s's programs: %s%s%s%s%s%s%s", what, side, strerror(-r),
+                 advice ? " (ntprofd lacks " : "", advice ? names : "", advice ? "): " : "", advice ?: "",
                  *libbpf_says ? "; " : "", libbpf_says);
         *ret_error = b->error;
         return r;

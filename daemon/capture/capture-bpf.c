@@ -11,6 +11,7 @@
 #include "capture-bpf-internal.h"
 #include "../kernel/attach-target.h"
 #include "../kernel/plan-internal.h"
+#include "../privileges.h"
 #include "../util.h"
 
 static CaptureBpf *bpf(Capture *c)
@@ -48,6 +49,7 @@ static int add_ring(CaptureBpf *b, struct bpf_map *map, ring_buffer_sample_fn on
 static int attach(Capture *c, const char **ret_error)
 {
         CaptureBpf *b = bpf(c);
+        _cleanup_(privileges_drop) PrivilegesScope scope = privileges_raise(b->privileges);
         int r;
 
         r = capture_bpf_load(b, ret_error);
@@ -158,9 +160,8 @@ static int sum_cpus(struct bpf_map *map, uint64_t sums[NP_C_COUNT], CaptureCount
         return 0;
 }
 
-static int get_counters(Capture *c, CaptureCounters *ret)
+static int read_counters(CaptureBpf *b, CaptureCounters *ret)
 {
-        CaptureBpf *b = bpf(c);
         int r;
 
         *ret = (CaptureCounters) {};
@@ -182,6 +183,22 @@ static int get_counters(Capture *c, CaptureCounters *ret)
         ret->target_recursion = program_set_skipped(b->target.programs) + ret->target[NP_C_CALL_LOST];
         ret->target_in_flight = *b->target.under_way;
         return 0;
+}
+
+static int get_counters(Capture *c, CaptureCounters *ret)
+{
+        CaptureBpf *b = bpf(c);
+        int r;
+
+        r = b->privileged_reads ? -EPERM : read_counters(b, ret);
+        if (r == -EPERM) {
+                _cleanup_(privileges_drop) PrivilegesScope scope = privileges_raise(PRIVILEGES_BPF);
+
+                /* Before 5.19, where unprivileged_bpf_disabled is set; later ones refuse only what makes something new. */
+                b->privileged_reads = true;
+                r = read_counters(b, ret);
+        }
+        return r;
 }
 
 static unsigned get_hooks(Capture *c, const CaptureHook **ret)
@@ -278,6 +295,7 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
         b->capture.ops = &bpf_ops;
         b->capture.handlers = *handlers;
         b->config = *config;
+        b->privileges = hook_plan_capabilities(plan, HOOK_SIDE_HOST | HOOK_SIDE_TARGET);
 
         r = capture_bpf_open(b, plan);
         if (r < 0)

@@ -84,14 +84,6 @@ void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoot
         read_blacklist(inventory, roots, wanted);
 }
 
-uint64_t kernel_capabilities_had(const KernelRoots *roots)
-{
-        g_autofree char *text = read_text("%s/self/status", roots->proc);
-        const char *line = text ? strstr(text, "\nCapPrm:") : NULL;
-
-        return line ? g_ascii_strtoull(line + strlen("\nCapPrm:"), NULL, 16) : 0;
-}
-
 /* By the kernel's own mark of what is loaded, TAINT_OOT_MODULE: what modprobe would load by now need not be that. */
 void kernel_inventory_read_origin(KernelModule *module, const KernelRoots *roots)
 {

@@ -40,9 +40,6 @@ typedef struct KernelSettings {
         char *kprobes_unreadable;       /* why enabled and blacklist are not known; NULL: they are */
 } KernelSettings;
 
-/* What this process may use, bits by number: CapPrm of /proc/self/status. */
-uint64_t kernel_capabilities_had(const KernelRoots *roots);
-
 /* The modules an inventory is about, vmlinux first; NULL ends it. */
 extern const char *const kernel_module_names[];
 

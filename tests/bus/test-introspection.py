@@ -71,4 +71,17 @@ def the_manager_tells_version_features_kernel(service: Service) -> None:
     assert NAME == "org.ntprof1"
 
 
+@tap.case
+def the_manager_tells_its_privileges_as_proc_does(service: Service) -> None:
+    names = {21: "CAP_SYS_ADMIN", 38: "CAP_PERFMON", 39: "CAP_BPF"}
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{service.daemon.pid}/status").read_text().splitlines())
+    told = service.client().get_all(ROOT, MANAGER)["Privileges"]
+    assert set(told) == {"effective", "permitted"}, told
+    for key, line in (("effective", "CapEff"), ("permitted", "CapPrm")):
+        mask = int(status[line], 16)
+        assert told[key] == [names.get(bit, bit) for bit in range(64) if mask >> bit & 1], (told, status[line])
+    assert told["effective"] == [], "it uses one while nothing is loaded"
+    assert int(status["CapInh"], 16) == int(status["CapAmb"], 16) == 0, status
+
+
 tap.main(running)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/inspection-internal.h"
+#include "daemon/privileges.h"
 #include "fake-tree.h"
 #include "kernel-fixture.h"
 
@@ -137,6 +138,49 @@ static NamespaceInfo *resolve(FakeTree *tree)
         return namespace;
 }
 
+static char *joined_at(JsonNode *node, const char *path)
+{
+        GString *text = g_string_new(NULL);
+
+        for (guint i = 0; i < length_at(node, path); i++) {
+                g_autofree char *item = g_strdup_printf("%s.%u", path, i);
+
+                g_string_append_printf(text, "%s%s", i > 0 ? " " : "", text_at(node, item));
+        }
+        return g_string_free(text, false);
+}
+
+static void assert_privileges(uint64_t permitted, int paranoid, const char *needed, const char *lacking)
+{
+        g_autoptr(JsonNode) kernel = kernel_fixture_load("6.12"), document = NULL;
+        g_autofree char *as_needed = NULL, *as_permitted = NULL, *as_lacking = NULL, *names = NULL;
+        g_auto(GStrv) strv = privileges_names(permitted);
+
+        json_object_set_int_member(kernel_fixture_settings(kernel), "perf_event_paranoid", paranoid);
+        document = inspect(kernel, NULL, NULL, permitted);
+        as_needed = joined_at(document, "privileges.needed");
+        as_permitted = joined_at(document, "privileges.permitted");
+        as_lacking = joined_at(document, "privileges.lacking");
+        names = g_strjoinv(" ", strv);
+        g_assert_cmpstr(as_needed, ==, needed);
+        g_assert_cmpstr(as_permitted, ==, names);
+        g_assert_cmpstr(as_lacking, ==, lacking);
+        if (*lacking)
+                assert_has(text_at(document, "privileges.advice"), strrchr(lacking, ' ') ?: lacking);
+        else
+                g_assert_true(JSON_NODE_HOLDS_NULL(at(document, "privileges.advice")));
+}
+
+/* What the plan takes, which is another one when something is lacking. */
+static void test_privileges(void)
+{
+        assert_privileges(PRIVILEGES_ALL, 3, "CAP_SYS_ADMIN CAP_PERFMON CAP_BPF", "");
+        assert_privileges(PRIVILEGE(CAP_SYS_ADMIN), 3, "CAP_SYS_ADMIN CAP_PERFMON CAP_BPF", "");
+        assert_privileges(PRIVILEGES_PROBES, 2, "CAP_PERFMON CAP_BPF", "");
+        assert_privileges(PRIVILEGES_PROBES, 3, "CAP_SYS_ADMIN CAP_PERFMON CAP_BPF", "CAP_SYS_ADMIN");
+        assert_privileges(0, 2, "CAP_SYS_ADMIN CAP_PERFMON CAP_BPF", "CAP_SYS_ADMIN CAP_PERFMON CAP_BPF");
+}
+
 static void test_namespace_elsewhere(void)
 {
         g_autoptr(JsonNode) kernel = kernel_fixture_load("6.12"), document = NULL;
@@ -247,6 +291,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inspection/lacks", test_lacks);
         g_test_add_func("/inspection/types-unknown", test_types_unknown);
         g_test_add_func("/inspection/settings", test_settings);
+        g_test_add_func("/inspection/privileges", test_privileges);
         g_test_add_func("/inspection/namespace-elsewhere", test_namespace_elsewhere);
         g_test_add_func("/inspection/namespace-here", test_namespace_here);
         g_test_add_func("/inspection/iostats-off", test_iostats_off);
