@@ -36,6 +36,36 @@ static void add_boundary(GString *text, JsonNode *row)
                                string_member(row, "description") ?: "", covers ? " (" : "", covers ?: "", covers ? ")" : "");
 }
 
+static JsonArray *array_member(JsonNode *node, const char *name)
+{
+        JsonNode *value = member(node, name);
+
+        return value && JSON_NODE_HOLDS_ARRAY(value) ? json_node_get_array(value) : NULL;
+}
+
+static void add_lacks(GString *text, JsonArray *lacks)
+{
+        if (lacks)
+                g_string_append_printf(text, "\na report will lack%s\n", json_array_get_length(lacks) > 0 ? ":" : " nothing");
+        for (guint i = 0; lacks && i < json_array_get_length(lacks); i++) {
+                JsonNode *lack = json_array_get_element(lacks, i);
+                const char *merged = string_member(lack, "merged_into");
+
+                g_string_append_printf(text, "%s%s%s: %s\n", string_member(lack, "what") ?: "?", merged ? ", merged into " : "",
+                                       merged ?: "", string_member(lack, "reason") ?: "?");
+        }
+}
+
+static void add_notes(GString *text, JsonArray *notes)
+{
+        for (guint i = 0; notes && i < json_array_get_length(notes); i++) {
+                JsonNode *note = json_array_get_element(notes, i);
+
+                if (JSON_NODE_HOLDS_VALUE(note) && json_node_get_value_type(note) == G_TYPE_STRING)
+                        g_string_append_printf(text, "note: %s\n", json_node_get_string(note));
+        }
+}
+
 char *inspection_to_text(JsonNode *inspection)
 {
         static const char *const sides[] = { "host", "target" };
@@ -65,6 +95,7 @@ char *inspection_to_text(JsonNode *inspection)
                                 add_boundary(text, row);
                 }
         }
-
+        add_lacks(text, array_member(inspection, "lacks"));
+        add_notes(text, array_member(inspection, "notes"));
         return g_string_free(text, false);
 }

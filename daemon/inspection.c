@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "inspection-internal.h"
 
+#include "../model/json-depth.h"
 #include "kernel/plan.h"
 #include "privileges.h"
 
@@ -202,6 +203,31 @@ int inspection_make(const NamespaceInfo *namespace, bool as_service, JsonNode **
                 .as_service = as_service,
         };
         *ret = inspection_build(&inspection);
+        kernel_inventory_free(inventory);
+        return 0;
+}
+
+#define INVENTORY_DEPTH_MAX 16
+
+int inspection_of_inventory(const char *path, JsonNode **ret, Error *error)
+{
+        g_autofree char *text = NULL, *wrong = NULL;
+        g_autoptr(JsonNode) node = NULL;
+        g_autoptr(GError) gerror = NULL;
+        KernelInventory *inventory;
+        gsize length;
+
+        if (!g_file_get_contents(path, &text, &length, &gerror))
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s", gerror->message);
+        if (!np_json_nests_at_most(text, length, INVENTORY_DEPTH_MAX))
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: no kernel inventory", path);
+        node = json_from_string(text, &gerror);
+        if (!node)
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: %s", path, gerror ? gerror->message : "empty");
+        if (kernel_inventory_from_json(node, &inventory, &wrong) < 0)
+                return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: %s", path, wrong);
+
+        *ret = inspection_build(&(Inspection) { .inventory = inventory, .capabilities = CAPABILITIES_ALL, .as_service = true });
         kernel_inventory_free(inventory);
         return 0;
 }

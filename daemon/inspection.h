@@ -8,6 +8,7 @@
 #include <json-glib/json-glib.h>
 #include <stdbool.h>
 
+#include "error.h"
 #include "kernel/inventory.h"
 #include "session/namespace.h"
 
@@ -25,6 +26,10 @@ JsonNode *inspection_build(const Inspection *inspection);
 
 /* Of this machine now. as_service: plans with all capabilities that the unit gives, for a process that has none. */
 int inspection_make(const NamespaceInfo *namespace, bool as_service, JsonNode **ret);
+
+/* Of the kernel that an inventory was recorded on, with all that may be needed. Errors: INVALID_OPTION (what is wrong with the
+ * file). */
+int inspection_of_inventory(const char *path, JsonNode **ret, Error *error);
 
 /* For people: a row a boundary. The document may come from a recording, so what is not understood is left out. */
 char *inspection_to_text(JsonNode *inspection);

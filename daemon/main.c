@@ -18,7 +18,7 @@
 #define EXIT_USAGE 2
 
 typedef struct Arguments {
-        char *bus, *replay, *record, *peers_dir;
+        char *bus, *inventory, *replay, *record, *peers_dir;
         double speed;
         int exit_on_idle_sec;
         gboolean inspect, json, version;
@@ -28,6 +28,7 @@ static int arguments_check(const Arguments *a)
 {
         const char *wrong =
                 a->json && !a->inspect ? "--json goes with --inspect" :
+                a->inventory && (!a->inspect || a->replay) ? "--inventory goes with --inspect, and not with --replay" :
                 a->inspect && a->record ? "--inspect records nothing: leave out --record" :
                 a->speed != 1 && !a->replay ? "--replay-speed goes with --replay" :
                 !(a->speed > 0 && a->speed <= REPLAY_SPEED_MAX) ? "--replay-speed: above 0 and at most 1000" :
@@ -47,6 +48,8 @@ static int arguments_parse(Arguments *a, int argc, char **argv)
                 { "exit-on-idle", 0, 0, G_OPTION_ARG_INT, &a->exit_on_idle_sec,
                   "Exit when nothing was asked for, and no session kept, for so long", "SECONDS" },
                 { "inspect", 0, 0, G_OPTION_ARG_NONE, &a->inspect, "Print what this kernel offers, and exit", NULL },
+                { "inventory", 0, 0, G_OPTION_ARG_FILENAME, &a->inventory,
+                  "With --inspect: of the kernel that this inventory was recorded on, not of this one", "FILE" },
                 { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "With --inspect: as JSON, with all that was found", NULL },
                 { "peers-dir", 0, 0, G_OPTION_ARG_FILENAME, &a->peers_dir, "Read peers' files from here (default: " NP_PEERS_ETC ")", "DIR" },
                 { "replay", 0, 0, G_OPTION_ARG_FILENAME, &a->replay, "Serve what this recording holds, not this machine", "FILE" },
@@ -74,6 +77,7 @@ static int arguments_parse(Arguments *a, int argc, char **argv)
 static void arguments_clear(Arguments *a)
 {
         g_free(a->bus);
+        g_free(a->inventory);
         g_free(a->replay);
         g_free(a->record);
         g_free(a->peers_dir);
@@ -116,18 +120,21 @@ static int drop_privileges(Error *error)
         return 0;
 }
 
-static int inspect(Backend *backend, bool json, Error *error)
+static int inspect(const Arguments *a, Backend *backend, Error *error)
 {
         _cleanup_free_ char *text = NULL;
         g_autoptr(JsonNode) inspection = NULL;
         int r;
 
-        r = backend->ops->inspect(backend, NULL, true, &inspection, error);
+        if (a->inventory)
+                r = inspection_of_inventory(a->inventory, &inspection, error);
+        else
+                r = backend->ops->inspect(backend, NULL, true, &inspection, error);
         if (r < 0)
                 return r;
 
-        text = json ? json_to_string(inspection, true) : inspection_to_text(inspection);
-        printf(json ? "%s\n" : "%s", text);
+        text = a->json ? json_to_string(inspection, true) : inspection_to_text(inspection);
+        printf(a->json ? "%s\n" : "%s", text);
         return 0;
 }
 
@@ -207,7 +214,7 @@ int main(int argc, char **argv)
                 /* Files that were named on the command line are open: from here on nothing is done by privilege. */
                 r = drop_privileges(&error);
         if (r >= 0 && arguments.inspect)
-                r = inspect(backend, arguments.json, &error);
+                r = inspect(&arguments, backend, &error);
         if (r < 0) {
                 log_error("%s", error.message ?: g_strerror(-r));
                 return EXIT_FAILURE;

@@ -37,7 +37,7 @@ def wrong_arguments_are_named(service: Service) -> None:
                             (["--replay-speed", "2"], "--replay-speed"), (["--exit-on-idle", "x"], "x"),
                             (["--replay", "f", "--replay-speed", "0"], "--replay-speed"),
                             (["--replay", "f", "--replay-speed", "nan"], "--replay-speed"),
-                            (["--inspect", "--record", "f"], "--record")):
+                            (["--inspect", "--record", "f"], "--record"), (["--inventory", "f"], "--inspect")):
         result = subprocess.run([NTPROFD, *arguments], capture_output=True, text=True, timeout=60, check=False)
         assert result.returncode == 2 and text in result.stderr and result.stderr.count("\n") == 1, result
 

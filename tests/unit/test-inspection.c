@@ -46,7 +46,8 @@ static bool true_at(JsonNode *node, const char *path)
 {
         JsonNode *found = at(node, path);
 
-        return found && JSON_NODE_HOLDS_VALUE(found) && json_node_get_value_type(found) == G_TYPE_BOOLEAN && json_node_get_boolean(found);
+        return found && JSON_NODE_HOLDS_VALUE(found) && json_node_get_value_type(found) == G_TYPE_BOOLEAN &&
+                json_node_get_boolean(found);
 }
 
 static guint length_at(JsonNode *node, const char *path)
@@ -200,7 +201,8 @@ static void test_namespace_elsewhere(void)
         g_assert_null(at(document, "transports.rdma"));
         g_assert_true(JSON_NODE_HOLDS_NULL(at(document, "programs.target")));
         for (guint i = 0; i < length_at(document, "plan"); i++) {
-                g_autofree char *side = g_strdup_printf("plan.%u.side", i), *transport = g_strdup_printf("plan.%u.transport", i);
+                g_autofree char *side = g_strdup_printf("plan.%u.side", i),
+                                *transport = g_strdup_printf("plan.%u.transport", i);
 
                 g_assert_cmpstr(text_at(document, side), ==, "host");
                 g_assert_cmpstr(text_at(document, transport), !=, "rdma");
@@ -270,6 +272,35 @@ static void test_iostats_off(void)
         fake_tree_free(tree);
 }
 
+/* What somebody sent is planned as it was there; and what is no inventory is an error that names the file. */
+static void test_inventory(void)
+{
+        static const char *const wrong[] = { "", "{", "[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]", "{\"schema\":\"x\"}" };
+        g_autofree char *path = g_strdup_printf("%s/../fixtures/kernels/5.10.json", g_getenv("G_TEST_SRCDIR")), *other = NULL;
+        _cleanup_error_ Error error = ERROR_INIT;
+        g_autoptr(JsonNode) document = NULL;
+        FakeTree *tree = fake_tree_new();
+
+        g_assert_cmpint(inspection_of_inventory(path, &document, &error), ==, 0);
+        assert_has(text_at(document, "kernel"), "5.10.");
+        g_assert_cmpstr(text_at(document, "programs.host.family"), ==, "probes");
+
+        other = g_build_filename(tree->root, "inventory", NULL);
+        for (unsigned i = 0; i <= G_N_ELEMENTS(wrong); i++) {
+                _cleanup_error_ Error why = ERROR_INIT;
+                JsonNode *none = NULL;
+
+                if (i < G_N_ELEMENTS(wrong))
+                        fake_file(tree, wrong[i], "inventory");
+                else
+                        fake_remove(tree, "inventory");
+                g_assert_cmpint(inspection_of_inventory(other, &none, &why), <, 0);
+                assert_has(why.message, other);
+                g_assert_null(none);
+        }
+        fake_tree_free(tree);
+}
+
 static void test_text(void)
 {
         g_autoptr(JsonNode) kernel = kernel_fixture_load("6.12"), document = NULL;
@@ -282,6 +313,14 @@ static void test_text(void)
         assert_has(text, ": planned, not run\n");
         assert_has(text, "\nhost side: can be recorded\n");
         assert_has(text, "tp_btf       nvme_setup_cmd");
+        assert_has(text, "\na report will lack nothing\nnote: this kernel is planned, not run\n");
+        g_clear_pointer(&document, json_node_unref);
+        g_clear_pointer(&text, free);
+
+        kernel_fixture_take_away(kernel, "nvme_tcp", "functions", "nvme_tcp_setup_h2c_data_pdu");
+        document = inspect(kernel, NULL, NULL, CAPABILITIES_ALL);
+        text = inspection_to_text(document);
+        assert_has(text, "\na report will lack:\nH4 (tcp; writes sent after an R2T), merged into the network: no function");
 }
 
 int main(int argc, char **argv)
@@ -295,6 +334,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inspection/namespace-elsewhere", test_namespace_elsewhere);
         g_test_add_func("/inspection/namespace-here", test_namespace_here);
         g_test_add_func("/inspection/iostats-off", test_iostats_off);
+        g_test_add_func("/inspection/inventory", test_inventory);
         g_test_add_func("/inspection/text", test_text);
         return g_test_run();
 }
