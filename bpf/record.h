@@ -66,7 +66,7 @@ struct np_record_header {
  * time. "Recorded in detail only" means: 0 unless the session asked for it, or the kernel has no hook. */
 struct np_host_record {
         struct np_record_header header;
-        __u64 h[NP_H_COUNT];    /* H4 is the first round's, H5 the last round's */
+        __u64 h[NP_H_COUNT];    /* H4 is the first round's, H5 the last round's. H4 0 with an R2T: no hook for it, so r2t_ns is 0 */
         __u64 r2t_ns;           /* sum of (H5 - H4) */
         __u64 blocked_submit_ns;/* within H2..H3 */
         __u64 blocked_r2t_ns;   /* within the (H4..H5) */

@@ -66,7 +66,6 @@ guint64 np_host_record_allocated(const struct np_host_record *host)
 NpDefect np_host_record_defect(const struct np_host_record *host)
 {
         static const guint8 always[] = { NP_H0, NP_H1, NP_H2, NP_H3, NP_H6, NP_H7, NP_H8 };
-        static const guint8 fetched[] = { NP_H4, NP_H5 };
         gboolean r2t = host->header.flags & NP_F_R2T;
         __u64 times[NP_H_COUNT];
 
@@ -76,7 +75,8 @@ NpDefect np_host_record_defect(const struct np_host_record *host)
                 return NP_DEFECT_RETRIED;
         if (!all_there(host->h, always, G_N_ELEMENTS(always)))
                 return NP_DEFECT_BOUNDARY_MISSING;
-        if (r2t && !all_there(host->h, fetched, G_N_ELEMENTS(fetched)))
+        /* Without a hook for H4 nothing is known of what lies between: it is the network's. */
+        if (r2t && (!host->h[NP_H5] || (!host->h[NP_H4] && (host->r2t_ns || host->blocked_r2t_ns || host->receive_r2t_ns))))
                 return NP_DEFECT_BOUNDARY_MISSING;
 
         memcpy(times, host->h, sizeof(times));

@@ -168,7 +168,7 @@ void np_stage_times(const struct np_host_record *host, const struct np_target_re
         set_component(ret, NP_COMPONENT_DISPATCH, between(host->h, NP_H0, NP_H2) - ret->tag_wait_ns, TRUE);
         set_component(ret, NP_COMPONENT_BLOCK_COMPLETION, between(host->h, NP_H7, NP_H8), TRUE);
         set_component(ret, NP_COMPONENT_SUBMISSION, between(host->h, NP_H2, NP_H3) - blocked_submit, TRUE);
-        set_component(ret, NP_COMPONENT_R2T, r2t_ns - blocked_r2t, TRUE);
+        set_component(ret, NP_COMPONENT_R2T, r2t_ns - blocked_r2t, !r2t || host->h[NP_H4]);
         set_component(ret, NP_COMPONENT_INVALIDATION, held, host->released != 0);
         set_component(ret, NP_COMPONENT_DRIVER_COMPLETION, between(host->h, NP_H6, NP_H7) - held, TRUE);
 

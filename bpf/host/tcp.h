@@ -18,6 +18,16 @@ static __always_inline struct request *request_of(struct nvme_tcp_request *reque
         return (void *)request - bpf_core_type_size(struct request);
 }
 
+/* There is a hook that tells of R2Ts being processed. Where the compiler left none (5.10), a command that was sent and is sent
+ * once more is sent because of one, which was processed nobody knows when. */
+const volatile bool r2ts_are_told;
+
+/* What is sent of the command is data that an R2T asked for. */
+static __always_inline bool in_round(const struct host_command *command)
+{
+        return command->round_start || command->record.h[NP_H3];
+}
+
 /* The send call that may be the one that sends the command; stands in for H3 when the response overtakes its return. */
 static __always_inline void capsule_begins(struct host_command *command, const struct send_queue *state, __u64 now)
 {
@@ -25,11 +35,28 @@ static __always_inline void capsule_begins(struct host_command *command, const s
         command->send_entry_blocked = queue_blocked_since(state, now, command->blocked_mark);
 }
 
+/* A round whose R2T was not seen. */
+static __always_inline void untold_round_sent(struct np_host_record *record, __u64 now)
+{
+        if (record->h[NP_H6])
+                return;
+        record->header.flags |= NP_F_R2T;
+        /* Else it was missed: the record lacks H5, and is of no use. */
+        if (r2ts_are_told)
+                return;
+        record->h[NP_H5] = now;
+        record->r2t_rounds++;
+}
+
 /* H5: the data of this R2T round is sent. */
 static __always_inline void round_sent(struct host_command *command, const struct send_queue *state, __u64 now)
 {
         struct np_host_record *record = &command->record;
 
+        if (!command->round_start) {
+                untold_round_sent(record, now);
+                return;
+        }
         record->h[NP_H5] = now;
         record->r2t_ns += now - command->round_start;
         record->blocked_r2t_ns += queue_blocked_since(state, now, command->blocked_mark);
@@ -51,7 +78,8 @@ static __always_inline void capsule_sent(struct host_command *command, const str
                 record->h[NP_H3] = now;
                 record->blocked_submit_ns = queue_blocked_since(state, now, command->blocked_mark);
         }
-        command_sent(&command->sending_command);
+        if (r2ts_are_told)
+                command_sent(&command->sending_command);
 }
 
 static __always_inline void request_sent(struct host_command *command, const struct send_queue *state, bool round)
@@ -106,7 +134,7 @@ static __always_inline int data_ends(struct nvme_tcp_request *request, int ret)
         struct host_command *command = sent_command(request, ret);
 
         if (command)
-                request_sent(command, queue_get((__u64)READ(request, queue)), command->round_start != 0);
+                request_sent(command, queue_get((__u64)READ(request, queue)), in_round(command));
         return 0;
 }
 
@@ -174,7 +202,7 @@ ENTRY(nvme_tcp_try_send, nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
                 return 0;
         state->sending = rq;
         state->generation = command->record.h[NP_H2];
-        state->round = command->round_start != 0;
+        state->round = in_round(command);
         if (!state->round)
                 capsule_begins(command, state, bpf_ktime_get_ns());
         return 0;

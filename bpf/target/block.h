@@ -25,13 +25,17 @@ static __always_inline struct target_command *command_of(__u64 owner)
         return NULL;
 }
 
+static __always_inline void begun(struct target_command *command, __u64 now)
+{
+        if (command && !command->record.t[NP_T5])
+                command->record.t[NP_T5] = now;
+}
+
 static __always_inline void issued(struct target_command *command, __u32 bytes, __u64 now)
 {
-        if (!command)
-                return;
-        if (!command->record.t[NP_T5])
-                command->record.t[NP_T5] = now;
-        __sync_fetch_and_add(&command->bytes_issued, bytes);
+        begun(command, now);
+        if (command)
+                __sync_fetch_and_add(&command->bytes_issued, bytes);
 }
 
 /* The command is of a request without a bio, which serves those that wait for it. */
@@ -46,7 +50,7 @@ static __always_inline void flush_issued(struct request *rq, __u64 now)
 
                 if (bpf_core_read(&bio, sizeof(bio), &served->bio) == 0 && bio &&
                     bpf_core_read(&owner, sizeof(owner), &bio->bi_private) == 0)
-                        issued(command_of(owner), 0, now);
+                        begun(command_of(owner), now);
                 served = flush_next(&at, end);
         }
 }

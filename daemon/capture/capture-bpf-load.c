@@ -97,12 +97,14 @@ static int write_constants(ProgramSet *programs, const Constant *constants, size
 static int write_host_constants(CaptureBpf *b)
 {
         bool at_sockets = program_set_is_chosen(b->host.programs, "nvme_tcp_data_ready");
+        bool r2ts = program_set_is_chosen(b->host.programs, "nvme_tcp_setup_h2c_data_pdu");
         const Constant constants[] = {
                 CONSTANT("host_filters", b->config.host_filters),
                 CONSTANT("n_host_filters", b->config.n_host_filters),
                 CONSTANT("head_major", b->config.head_major),
                 CONSTANT("head_minor", b->config.head_minor),
                 CONSTANT("arrivals_at_sockets", at_sockets),
+                CONSTANT("r2ts_are_told", r2ts),
         };
 
         return write_constants(b->host.programs, constants, ELEMENTSOF(constants));

@@ -107,6 +107,11 @@ HookFamily program_set_family(const ProgramSet *set)
         return set->family;
 }
 
+struct bpf_object *program_set_object(const ProgramSet *set)
+{
+        return set->object;
+}
+
 /* What the plan calls the program. */
 static char *planned_name(const struct bpf_program *program)
 {

@@ -13,6 +13,7 @@
 #include "../kernel/types.h"
 
 struct bpf_map;
+struct bpf_object;
 
 typedef struct ProgramSet ProgramSet;
 
@@ -20,6 +21,7 @@ int program_set_open(HookSides side, HookFamily family, ProgramSet **ret);
 void program_set_free(ProgramSet *set);
 
 HookFamily program_set_family(const ProgramSet *set);
+struct bpf_object *program_set_object(const ProgramSet *set);
 
 /* The names that a plan knows, in the order of the source; to be freed with g_strfreev(). */
 char **program_set_names(const ProgramSet *set);

@@ -2,9 +2,10 @@
 /*
  * What can be known of the programs without loading them: that both families of a side have what the capture looks up by name.
  */
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <glib.h>
-#include <linux/types.h>
+#include <linux/bpf.h>
 
 #include "bpf/record.h"
 #include "daemon/capture/program-set.h"
@@ -32,6 +33,7 @@ static void test_constants(void)
                 { HOOK_SIDE_HOST,   "head_major",               4 },
                 { HOOK_SIDE_HOST,   "head_minor",               4 },
                 { HOOK_SIDE_HOST,   "arrivals_at_sockets",      1 },
+                { HOOK_SIDE_HOST,   "r2ts_are_told",            1 },
                 { HOOK_SIDE_TARGET, "target_filters",           sizeof(struct np_target_filter) * NP_FILTERS_MAX },
                 { HOOK_SIDE_TARGET, "n_target_filters",         4 },
                 { HOOK_SIDE_TARGET, "arrivals_at_sockets",      1 },
@@ -69,10 +71,38 @@ static void test_maps(void)
                 }
 }
 
+/* Before 5.12 there is no atomic instruction but an addition without a result, and the compiler makes others of what looks
+ * like one: "or 0" of an addition of 0. */
+static void test_instructions(void)
+{
+        unsigned n_atomic = 0;
+
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
+                ProgramSet *set = open_set(side, HOOK_FAMILY_PROBES);
+                struct bpf_program *program;
+
+                bpf_object__for_each_program(program, program_set_object(set)) {
+                        const struct bpf_insn *instructions = bpf_program__insns(program);
+
+                        for (size_t i = 0; i < bpf_program__insn_cnt(program); i++) {
+                                if (BPF_CLASS(instructions[i].code) != BPF_STX || BPF_MODE(instructions[i].code) != BPF_ATOMIC)
+                                        continue;
+                                n_atomic++;
+                                if (instructions[i].imm != BPF_ADD)
+                                        g_error("%s, instruction %zu: atomic operation %#x", bpf_program__name(program), i,
+                                                instructions[i].imm);
+                        }
+                }
+                program_set_free(set);
+        }
+        g_assert_cmpuint(n_atomic, >, 0);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/program-set/constants", test_constants);
         g_test_add_func("/program-set/maps", test_maps);
+        g_test_add_func("/program-set/instructions", test_instructions);
         return g_test_run();
 }

@@ -28,6 +28,15 @@ static void test_required_boundaries(void)
                 c.host.h[i] = 0;
                 g_assert_cmpint(np_host_record_defect(&c.host), ==, NP_DEFECT_BOUNDARY_MISSING);
         }
+        /* No hook for H4: then nothing is known of it. */
+        test_command(&c, TEST_WRITE_FETCHED, 1000);
+        c.host.h[NP_H4] = c.host.r2t_ns = 0;
+        g_assert_cmpint(np_host_record_defect(&c.host), ==, NP_DEFECT_NONE);
+        c.host.receive_r2t_ns = 1;
+        g_assert_cmpint(np_host_record_defect(&c.host), ==, NP_DEFECT_BOUNDARY_MISSING);
+        c.host.receive_r2t_ns = 0;
+        c.host.h[NP_H5] = 0;
+        g_assert_cmpint(np_host_record_defect(&c.host), ==, NP_DEFECT_BOUNDARY_MISSING);
         test_command(&c, TEST_RDMA_FETCHED, 1000);
         c.target.t[NP_T3] = 0;
         g_assert_cmpint(np_target_record_defect(&c.target), ==, NP_DEFECT_BOUNDARY_MISSING);

@@ -259,6 +259,28 @@ static void test_negative_network(void)
         g_assert_cmpint(sum(&times), ==, times.latency_ns);
 }
 
+/* Where no hook tells of R2Ts, the host's handling of them is the network's. */
+static void test_untold_r2t(void)
+{
+        TestCommand c;
+        NpStageTimes told, untold;
+
+        test_command(&c, TEST_WRITE_FETCHED, 1000);
+        np_stage_times(&c.host, &c.target, &told);
+        c.host.h[NP_H4] = c.host.r2t_ns = 0;
+        np_stage_times(&c.host, &c.target, &untold);
+        g_assert_cmpint(untold.stage_ns[NP_STAGE_HOST_DRIVER], ==, told.stage_ns[NP_STAGE_HOST_DRIVER] - 700);
+        g_assert_cmpint(untold.stage_ns[NP_STAGE_NETWORK], ==, told.stage_ns[NP_STAGE_NETWORK] + 700);
+        g_assert_cmpint(sum(&untold), ==, untold.latency_ns);
+        g_assert_true(told.components_known & 1u << NP_COMPONENT_R2T);
+        g_assert_false(untold.components_known & 1u << NP_COMPONENT_R2T);
+
+        /* What needs none is still known to need none. */
+        test_command(&c, TEST_READ, 1000);
+        np_stage_times(&c.host, &c.target, &untold);
+        g_assert_true(untold.components_known & 1u << NP_COMPONENT_R2T);
+}
+
 static void test_components(void)
 {
         TestCommand c;
@@ -463,6 +485,7 @@ int main(int argc, char **argv)
         g_test_add_func("/stage/allocated-before-submission", test_allocated_before_submission);
         g_test_add_func("/stage/refused-is-not-stored", test_refused_is_not_stored);
         g_test_add_func("/stage/negative-network", test_negative_network);
+        g_test_add_func("/stage/untold-r2t", test_untold_r2t);
         g_test_add_func("/stage/components", test_components);
         g_test_add_func("/stage/sum-holds", test_sum_holds);
         g_test_add_func("/stage/names", test_names);
