@@ -2,10 +2,9 @@
 /* What a candidate and a family need, and what of it a kernel lacks. */
 #include "plan-internal.h"
 
-#include <linux/capability.h>
 #include <string.h>
 
-#define BIT(n) (UINT64_C(1) << (n))
+#include "../privileges.h"
 
 /* Debian and Ubuntu have a level above the kernel's own: no perf events without CAP_SYS_ADMIN. A kprobe is attached by one. */
 #define PARANOID_OF_ALL 3
@@ -19,37 +18,30 @@ static bool perf_is_for_admin(const KernelInventory *inventory)
 
 uint64_t hook_family_capabilities(const KernelInventory *inventory, HookFamily family)
 {
-        uint64_t needed = BIT(CAP_BPF) | BIT(CAP_PERFMON);
-
-        /* BPF_BTF_GET_FD_BY_ID, which programs on functions and tracepoints of modules need. */
-        if (family == HOOK_FAMILY_TYPED || perf_is_for_admin(inventory))
-                needed |= BIT(CAP_SYS_ADMIN);
-        return needed;
-}
-
-static bool have(uint64_t capabilities, int which)
-{
-        return capabilities & (BIT(which) | BIT(CAP_SYS_ADMIN));
+        return family == HOOK_FAMILY_TYPED || perf_is_for_admin(inventory) ? PRIVILEGES_TYPED : PRIVILEGES_PROBES;
 }
 
 char *hook_family_why_not(const KernelInventory *inventory, HookFamily family, uint64_t capabilities)
 {
         const KernelSettings *settings = kernel_inventory_settings(inventory);
+        uint64_t lacking = privileges_lacking(PRIVILEGES_PROBES, capabilities);
 
-        if (!have(capabilities, CAP_BPF) || !have(capabilities, CAP_PERFMON))
-                return g_strdup_printf("programs need CAP_BPF and CAP_PERFMON, and ntprofd does not have %s",
-                                       have(capabilities, CAP_BPF) ? "CAP_PERFMON" :
-                                       have(capabilities, CAP_PERFMON) ? "CAP_BPF" : "them");
+        if (lacking) {
+                g_autofree char *names = privileges_to_text(lacking), *advice = privileges_advice(lacking);
+
+                return g_strdup_printf("programs need CAP_BPF and CAP_PERFMON, and ntprofd does not have %s: %s",
+                                       lacking == PRIVILEGES_PROBES ? "them" : names, advice);
+        }
         /* It refuses kprobes and bpf_probe_read_kernel(), which programs of either family call. */
         if (g_strcmp0(settings->lockdown, "confidentiality") == 0)
                 return g_strdup("the kernel is locked down (confidentiality): no program may read its memory; "
                                 "boot it with lockdown=integrity or without");
         if (family == HOOK_FAMILY_TYPED)
-                return capabilities & BIT(CAP_SYS_ADMIN) ? NULL :
+                return capabilities & PRIVILEGE(CAP_SYS_ADMIN) ? NULL :
                         g_strdup("typed programs need CAP_SYS_ADMIN, which ntprofd does not have");
         if (settings->kprobes_enabled == 0)
                 return g_strdup("kprobes are switched off (echo 1 > /sys/kernel/debug/kprobes/enabled)");
-        if (perf_is_for_admin(inventory) && !(capabilities & BIT(CAP_SYS_ADMIN)))
+        if (perf_is_for_admin(inventory) && !(capabilities & PRIVILEGE(CAP_SYS_ADMIN)))
                 return g_strdup_printf("kprobes need CAP_SYS_ADMIN, which ntprofd does not have, while "
                                        "kernel.perf_event_paranoid is %d (sysctl kernel.perf_event_paranoid=2)",
                                        settings->perf_event_paranoid);

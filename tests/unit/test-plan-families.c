@@ -90,7 +90,8 @@ static void test_without_bpf(void)
 
         plan = plan_with(node, CAPABILITY(CHOWN));
         g_assert_false(hook_plan_usable(plan, HOOK_SIDE_HOST, &why));
-        g_assert_cmpstr(why, ==, "programs need CAP_BPF and CAP_PERFMON, and ntprofd does not have them");
+        assert_has(why, "programs need CAP_BPF and CAP_PERFMON, and ntprofd does not have them: run ntprofd as its service, with "
+                   "CAP_PERFMON and CAP_BPF in AmbientCapabilities=");
         g_assert_false(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_TCP, &why));
         hook_plan_free(plan);
 

@@ -85,3 +85,14 @@ def limited_to(machine: Machine, *capabilities: str) -> Iterator[None]:
         yield
     finally:
         machine.sh('rm "$1"; systemctl stop ntprofd; systemctl daemon-reload', _DROP_IN)
+
+
+@contextlib.contextmanager
+def setting(machine: Machine, name: str, value: str) -> Iterator[None]:
+    """Of sysctl."""
+    before = machine.run(["sysctl", "-n", name], check=True).stdout.strip()
+    machine.run(["sysctl", "-qw", f"{name}={value}"], check=True)
+    try:
+        yield
+    finally:
+        machine.run(["sysctl", "-qw", f"{name}={before}"], check=True)
