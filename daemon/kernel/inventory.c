@@ -182,13 +182,40 @@ int kernel_inventory_tracepoint_arguments(const KernelInventory *inventory, cons
         return module ? GPOINTER_TO_INT(g_hash_table_lookup(module->arguments, tracepoint)) : -1;
 }
 
+static bool has_structure(const KernelModule *module, const char *structure)
+{
+        g_autofree char *prefix = g_strconcat(structure, ".", NULL);
+        GHashTableIter iter;
+        gpointer field;
+
+        g_hash_table_iter_init(&iter, module->fields);
+        while (g_hash_table_iter_next(&iter, &field, NULL))
+                if (g_str_has_prefix(field, prefix))
+                        return true;
+        return false;
+}
+
+/* Of an out-of-tree module. A structure that is the same as the kernel's is not repeated in BTF that is split on vmlinux's; one
+ * that is there is another one, as one is of which nothing is known. */
+static bool has_own(const KernelModule *module, const char *structure)
+{
+        return module->origin == MODULE_OUT_OF_TREE &&
+                (has_structure(module, structure) || g_strcmp0(module->types, types_source_name(TYPES_NONE)) == 0);
+}
+
+bool kernel_inventory_structure_differs(const KernelInventory *inventory, const char *module, const char *structure)
+{
+        const KernelModule *owner = kernel_inventory_find(inventory, module), *kernel = kernel_inventory_find(inventory, "vmlinux");
+
+        return owner && kernel && has_own(owner, structure) && has_structure(kernel, structure);
+}
+
 bool kernel_inventory_has_field(const KernelInventory *inventory, const char *module, const char *structure, const char *field)
 {
         g_autofree char *key = g_strdup_printf("%s.%s", structure, field);
         const KernelModule *owner = kernel_inventory_find(inventory, module);
 
-        /* A structure that the kernel has by the name of an out-of-tree module's is another one. */
-        if (owner && owner->origin == MODULE_OUT_OF_TREE)
+        if (owner && has_own(owner, structure))
                 return g_hash_table_contains(owner->fields, key);
         return having(inventory, module, G_STRUCT_OFFSET(KernelModule, fields), key);
 }

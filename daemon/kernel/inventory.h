@@ -74,6 +74,8 @@ bool kernel_inventory_has_tracepoint(const KernelInventory *inventory, const cha
 /* How many arguments a tracepoint has; -1: there is no prototype of it. */
 int kernel_inventory_tracepoint_arguments(const KernelInventory *inventory, const char *module, const char *tracepoint);
 bool kernel_inventory_has_field(const KernelInventory *inventory, const char *module, const char *structure, const char *field);
+/* The kernel has one of that name, too, and this out-of-tree module's is another. */
+bool kernel_inventory_structure_differs(const KernelInventory *inventory, const char *module, const char *structure);
 /* In the kernel's symbol table, once: what kprobes need. */
 bool kernel_inventory_has_symbol(const KernelInventory *inventory, const char *module, const char *symbol);
 /* By its symbol or its prototype: what raw_tp needs. */

@@ -114,6 +114,10 @@ static char *no_field(const KernelInventory *inventory, HookFamily family, const
         if (family == HOOK_FAMILY_TYPED && kernel_inventory_module_loaded(inventory, field->module) &&
             !kernel_inventory_module_has_btf(inventory, field->module))
                 return no_btf(field->module);
+        /* libbpf looks into modules for what vmlinux has not: with what vmlinux calls so it is content. */
+        if (family == HOOK_FAMILY_TYPED && kernel_inventory_structure_differs(inventory, field->module, field->structure))
+                return g_strdup_printf("the kernel's own struct %s would be taken for that of %s, an out-of-tree module",
+                                       field->structure, field->module);
         if (kernel_inventory_has_field(inventory, field->module, field->structure, field->field) ||
             (field->or_field && kernel_inventory_has_field(inventory, field->module, field->or_structure, field->or_field)))
                 return NULL;

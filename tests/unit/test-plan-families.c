@@ -170,13 +170,10 @@ static void test_types_unknown(void)
 static void test_out_of_tree(void)
 {
         g_autoptr(JsonNode) node = kernel_fixture_load("6.12");
-        JsonArray *fields = json_object_get_array_member(kernel_fixture_module(node, "vmlinux"), "fields");
         const HookScope scope = { HOOK_SIDE_TARGET, TRANSPORT_RDMA, .capabilities = WITHOUT_ADMIN };
         const char *why;
         HookPlan *plan;
 
-        json_array_add_string_element(fields, "ib_wc.wr_cqe");
-        json_array_add_string_element(fields, "ib_wc.status");
         json_object_set_int_member(kernel_fixture_settings(node), "perf_event_paranoid", 2);
         kernel_fixture_take_btf(node, "ib_core");
         plan = kernel_fixture_plan(node, scope);
@@ -188,6 +185,36 @@ static void test_out_of_tree(void)
         plan = kernel_fixture_plan(node, scope);
         g_assert_false(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
         assert_has(why, "the structures of ib_core are not known");
+        hook_plan_free(plan);
+}
+
+/* Nor is it taken for that where the module has BTF: what differs is in there, what does not is in the kernel's only. */
+static void test_out_of_tree_with_btf(void)
+{
+        g_autoptr(JsonNode) node = kernel_fixture_load("6.12");
+        JsonArray *fields = json_object_get_array_member(kernel_fixture_module(node, "ib_core"), "fields");
+        const HookScope scope = { HOOK_SIDE_TARGET, TRANSPORT_RDMA };
+        const char *why;
+        HookPlan *plan;
+
+        kernel_fixture_set_string(node, "ib_core", "origin", "out-of-tree");
+        plan = kernel_fixture_plan(node, scope);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, NULL));
+        g_assert_cmpint(hook_plan_family(plan, HOOK_SIDE_TARGET), ==, HOOK_FAMILY_TYPED);
+        hook_plan_free(plan);
+
+        json_array_add_string_element(fields, "ib_wc.wr_cqe");
+        plan = kernel_fixture_plan(node, scope);
+        g_assert_false(hook_plan_usable(plan, HOOK_SIDE_TARGET, &why));
+        assert_has(why, "struct ib_wc would be taken for that of ib_core");
+        assert_has(why, "struct ib_wc of ib_core has no field status");
+        hook_plan_free(plan);
+
+        json_array_add_string_element(fields, "ib_wc.status");
+        plan = kernel_fixture_plan(node, scope);
+        g_assert_true(hook_plan_usable(plan, HOOK_SIDE_TARGET, NULL));
+        g_assert_cmpint(hook_plan_family(plan, HOOK_SIDE_TARGET), ==, HOOK_FAMILY_PROBES);
+        assert_has(hook_plan_why_not_typed(plan, HOOK_SIDE_TARGET), "struct ib_wc would be taken for that of ib_core");
         hook_plan_free(plan);
 }
 
@@ -281,6 +308,7 @@ int main(int argc, char **argv)
         g_test_add_func("/plan-families/no-module-btf", test_no_module_btf);
         g_test_add_func("/plan-families/types-unknown", test_types_unknown);
         g_test_add_func("/plan-families/out-of-tree", test_out_of_tree);
+        g_test_add_func("/plan-families/out-of-tree-with-btf", test_out_of_tree_with_btf);
         g_test_add_func("/plan-families/symbols", test_symbols);
         g_test_add_func("/plan-families/tracepoint-function", test_tracepoint_function);
         g_test_add_func("/plan-families/locked-down", test_locked_down);
