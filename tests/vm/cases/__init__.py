@@ -23,4 +23,5 @@ ORDER = (
     "a_killed_daemon_leaves_nothing_attached",
     "tags_and_queues_are_told",
     "a_lost_controller_ends_no_session_badly",
+    "modules_come_and_go",
 )
