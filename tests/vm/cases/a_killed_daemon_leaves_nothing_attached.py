@@ -9,6 +9,29 @@ from support.lab import Lab
 
 _SERVICE_GONE = 21
 
+# So many programs or links before the kill: none, loading, loaded, attaching.
+_MOMENTS = (("prog", 0), ("prog", 1), ("prog", 12), ("link", 1), ("link", 12))
+_KILL = """
+for _ in $(seq 1000); do
+  [ "$(bpftool "$1" show | grep -cwE 'tracing|kprobe|perf_event|raw_tracepoint')" -lt "$2" ] || { kill -9 "$3"; exit 0; }
+done
+exit 1
+"""
+
+
+def _at_any_moment(lab: Lab) -> None:
+    host = lab.host
+    with lab.scope.test("kill -9 of ntprofd before, while and after it loads and attaches: nothing stays in the kernel") as test:
+        for kind, count in _MOMENTS:
+            ntprofctl.ctl(host, "check").check()
+            daemon = host.run(["pgrep", "-x", "ntprofd"], check=True).stdout.strip()
+            client = ntprofctl.start_attached(host, lab.namespace, "--sample", "all", "--duration", "1")
+            host.sh(_KILL, kind, str(count), daemon, timeout=120)
+            # Killed before it was asked, it is started anew for that.
+            expected = (_SERVICE_GONE,) if count else (_SERVICE_GONE, 0)
+            test.true(f"the client ends, killed at {count} {kind}s", client.wait(120).status in expected)
+            test.equal(f"left in the kernel, killed at {count} {kind}s", ntprofctl.left_attached(host), [])
+
 
 def run(lab: Lab) -> None:
     host = lab.host
@@ -31,3 +54,4 @@ def run(lab: Lab) -> None:
         with ntprofctl.session(host, lab.namespace) as recording:
             outcome = fio.run(host, lab.namespace, [Load(READ_4K, 100)])[0]
         test.equal("joined commands of the next session", ntprofctl.recorded(recording).joined, outcome.ios)
+    _at_any_moment(lab)

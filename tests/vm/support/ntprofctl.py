@@ -95,18 +95,20 @@ def sessions(machine: Machine) -> list[dict[str, Any]]:
 
 
 def attached_programs(machine: Machine) -> list[dict[str, Any]]:
-    """The tracing programs in the kernel: ntprof's are all there are in a bed."""
+    """The programs in the kernel that trace it: ntprof's are all there are in a bed."""
     found = machine.run(["bpftool", "prog", "show", "--json"], check=True).json()
-    return [program for program in found if program["type"] == "tracing"]
+    return [program for program in found if program["type"] in ("tracing", "kprobe", "raw_tracepoint")]
 
 
 def left_attached(machine: Machine, seconds: int = 10) -> list[str]:
-    """Programs, links and maps that are still there after so long. The kernel frees them a little after the last one who
+    """Programs, links, maps and kprobes that are still there after so long. The kernel frees them a little after the last one who
     held them: time that goes by in the guest."""
     script = """
     for _ in $(seq "$1"); do
-      left=$(bpftool prog show | grep -E '^[0-9]+: tracing' || true; bpftool link show | grep -w tracing || true
-             bpftool map show | grep -wE 'name (live|ring|cpus|queues|arrivals|host_bpf|target_b)' || true)
+      left=$(bpftool prog show | grep -E '^[0-9]+: (tracing|kprobe|raw_tracepoint)' || true
+             bpftool link show | grep -wE 'tracing|perf_event|raw_tracepoint' || true
+             bpftool map show | grep -wE 'name (live|ring|cpus|queues|arrivals|ntprof_h|ntprof_t)' || true
+             cat /sys/kernel/debug/kprobes/list)
       [ -n "$left" ] || exit 0
       sleep 1
     done
