@@ -103,9 +103,9 @@ static void test_expires(Fixture *f, gconstpointer data)
 {
         g_autofree char *name = NULL;
 
-        add(f, CODE, NULL, 20000);
+        add(f, CODE, NULL, G_USEC_PER_SEC);
         g_assert_true(np_invitations_stand(f->invitations));
-        g_usleep(30000);
+        g_usleep(G_USEC_PER_SEC + 10000);
         g_assert_false(redeem(f, FINGERPRINT, CODE, &name));
         g_assert_false(np_invitations_stand(f->invitations));
         g_assert_cmpint(n_files(f, FALSE), ==, 0);

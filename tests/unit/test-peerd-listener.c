@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A paired machine gets in within 2 s whatever others do at the door: they don't speak, speak garbage, or begin a handshake and
- * stop. */
+/* A paired machine gets in at most 2 s later than alone whatever others do at the door: they don't speak, speak garbage, or
+ * begin a handshake and stop. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -16,11 +16,31 @@
 #include "peerd/silence.h"
 
 #define CROWD 1000
+/* A machine that runs the tests may be busy: what should happen at once is waited for so long. */
+#define PATIENCE_SEC 60
+#define BUSY_FACTOR 10
 
 typedef struct {
         Machine *a, *b;
         GPtrArray *crowd;       /* of GSocket, connected to b */
+        gint64 alone_usec;      /* to get in with nobody else at the door */
 } Fixture;
+
+static gint64 get_in(Fixture *f)
+{
+        gint64 start = g_get_monotonic_time();
+        g_autoptr(GError) error = NULL;
+        g_autoptr(NpLink) link = machine_get(f->a, "stor-b", PATIENCE_SEC, &error);
+
+        g_assert_no_error(error);
+        return g_get_monotonic_time() - start;
+}
+
+static void leave(Fixture *f)
+{
+        np_links_close(f->a->links, "stor-b", "once more");
+        run_for(0.2);
+}
 
 static void setup(Fixture *f, gconstpointer data)
 {
@@ -29,6 +49,8 @@ static void setup(Fixture *f, gconstpointer data)
         machine_pin(f->a, f->b, TRUE);
         machine_pin(f->b, f->a, FALSE);
         f->crowd = g_ptr_array_new_with_free_func(g_object_unref);
+        f->alone_usec = get_in(f);
+        leave(f);
 }
 
 static void teardown(Fixture *f, gconstpointer data)
@@ -70,13 +92,11 @@ static guint still_there(Fixture *f)
 
 static void assert_gets_in(Fixture *f)
 {
-        gint64 start = g_get_monotonic_time();
-        g_autoptr(GError) error = NULL;
-        g_autoptr(NpLink) link = machine_get(f->a, "stor-b", 4, &error);
+        gint64 usec = get_in(f);
 
-        g_assert_no_error(error);
-        g_test_message("in after %.3f s", (double) (g_get_monotonic_time() - start) / G_USEC_PER_SEC);
-        g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+        g_test_message("in after %.3f s, alone after %.3f s", (double) usec / G_USEC_PER_SEC,
+                       (double) f->alone_usec / G_USEC_PER_SEC);
+        g_assert_cmpint(usec, <, 2 * G_USEC_PER_SEC + BUSY_FACTOR * f->alone_usec);
 }
 
 static guint threads(void)
@@ -94,16 +114,20 @@ static gboolean nobody(gpointer data)
         return still_there(data) == 0;
 }
 
+static gboolean only_the_latest(gpointer data)
+{
+        return still_there(data) == NP_SILENCE_MAX;
+}
+
 static void test_silent(Fixture *f, gconstpointer data)
 {
         for (guint i = 0; i < CROWD; i++)
                 come(f, NULL, 0);
-        run_for(0.1);
         /* the latest may stay, without a thread for any */
-        g_assert_cmpuint(still_there(f), ==, NP_SILENCE_MAX);
+        run_until(only_the_latest, f, PATIENCE_SEC);
         g_assert_cmpuint(threads(), <, 16);
         assert_gets_in(f);
-        run_until(nobody, f, NP_SILENCE_SEC + 1);
+        run_until(nobody, f, NP_SILENCE_SEC + PATIENCE_SEC);
 }
 
 static void test_garbage(Fixture *f, gconstpointer data)
@@ -117,7 +141,7 @@ static void test_garbage(Fixture *f, gconstpointer data)
         for (guint i = 0; i < CROWD; i++)
                 come(f, garbage[i % G_N_ELEMENTS(garbage)].bytes, garbage[i % G_N_ELEMENTS(garbage)].size);
         assert_gets_in(f);
-        run_until(nobody, f, 2);
+        run_until(nobody, f, PATIENCE_SEC);
 }
 
 /* What a client would say first, as far as the header goes; TLS itself is to find that the rest is not. */
@@ -142,7 +166,8 @@ static void test_stalled(Fixture *f, gconstpointer data)
         g_assert_cmpuint(threads(), <, 16 + NP_HANDSHAKES_MAX);
         assert_gets_in(f);
         g_assert_cmpuint(still_there(f), <=, NP_SILENCE_MAX + NP_HANDSHAKE_QUEUE_MAX + NP_HANDSHAKES_MAX);
-        run_until(nobody, f, NP_SILENCE_SEC + 2 * NP_TLS_TIMEOUT_MSEC / 1000 + NP_HANDSHAKE_QUEUE_MAX / NP_HANDSHAKES_MAX);
+        run_until(nobody, f, NP_SILENCE_SEC + 2 * NP_TLS_TIMEOUT_MSEC / 1000 + NP_HANDSHAKE_QUEUE_MAX / NP_HANDSHAKES_MAX +
+                             PATIENCE_SEC);
 }
 
 /* One address begins handshakes all the time, faster than they can be given up. */
@@ -176,8 +201,7 @@ static void test_flood(Fixture *f, gconstpointer data)
         run_for(2);
         for (guint i = 0; i < 3; i++) {
                 assert_gets_in(f);
-                np_links_close(f->a->links, "stor-b", "once more");
-                run_for(0.2);
+                leave(f);
         }
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -198,7 +222,7 @@ static void test_in_pieces(Fixture *f, gconstpointer data)
         g_assert_cmpuint(still_there(f), ==, 1);
         g_socket_send(g_ptr_array_index(f->crowd, 0), (char *) hello + 53, 47, NULL, NULL);
         /* TLS has looked at it, and did not like it. */
-        run_until(nobody, f, 1);
+        run_until(nobody, f, PATIENCE_SEC);
 }
 
 /* No file descriptors: it waits for some, and meanwhile does nothing. */
