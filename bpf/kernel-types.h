@@ -131,6 +131,7 @@ struct nvme_command {
         struct nvme_common_command common;
 };
 struct nvme_completion {
+        __le16 sq_id;
         __u16 command_id;
         __le16 status;
 };

@@ -114,6 +114,17 @@ enum np_counter {
         NP_C_COUNT,
 };
 
+/* What a session's first commands show of structures that are known from elsewhere than the kernel itself (check.h). */
+enum np_check {
+        NP_CHECK_CONTROLLER,    /* host: a request's controller has the number that sysfs tells */
+        NP_CHECK_TCP_SENDING,   /* host: what a queue is to send next is a request of that queue */
+        NP_CHECK_REQUEST,       /* target: a request's command is the one that the tracepoint tells */
+        NP_CHECK_RESPONSE,      /* target: a response has its command's number, and its queue's */
+        NP_CHECK_TCP_COMMAND,   /* target: a command's connection has the queue that its request has */
+        NP_CHECK_TCP_RESPONDING,/* target: what a connection sends is a command of that connection */
+        NP_CHECK_COUNT,
+};
+
 /* Count of all commands by kind, per CPU: open addressing, a key of 0 is free. Key: filter + 1 in bits 32..47, FUA in bit
  * 24, opcode in bits 16..23, nlb in bits 0..15. */
 #define NP_KIND_SLOTS 64
@@ -135,6 +146,7 @@ struct np_cpu {
 
 #define NP_FILTERS_MAX 8
 #define NP_DISK_NAME_LEN 32     /* DISK_NAME_LEN */
+#define NP_CNTLID_UNKNOWN 0xffff /* is no controller's */
 #define NP_NQN_LEN 224          /* NVMF_NQN_FIELD_LEN is 256, an NQN has at most 223 bytes */
 
 /* Which commands a session records: a path device on the host, a controller's two NQNs and a namespace on the target. */
@@ -142,6 +154,8 @@ struct np_host_filter {
         char disk[NP_DISK_NAME_LEN];    /* nvme6c6n1, or nvme6n1 without native multipath; zero-padded */
         __u32 seed;                     /* hash32 of the path's host NQN */
         __u32 nsid;
+        __u32 cntlid;                   /* of the path's controller, NP_CNTLID_UNKNOWN while that reconnects */
+        __u32 reserved;
 };
 struct np_target_filter {
         char subsysnqn[NP_NQN_LEN];     /* zero-padded */

@@ -23,6 +23,7 @@
 #include "../sample-hash.h"
 #include "../live.h"
 #include "../calls.h"
+#include "../check.h"
 #include "../send-queue.h"
 #include "../arrivals.h"
 #include "../cq.h"

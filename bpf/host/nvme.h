@@ -83,6 +83,11 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
         bpf_core_read(&ctrl, sizeof(ctrl), &nvme_request->ctrl);
         bpf_core_read(&record->header.id.cntlid, sizeof(__u16), &ctrl->cntlid);
 
+        if (check_wanted(NP_CHECK_CONTROLLER)) {
+                __u32 cntlid = host_filters[header->filter % NP_FILTERS_MAX].cntlid;
+
+                check(NP_CHECK_CONTROLLER, cntlid == NP_CNTLID_UNKNOWN || cntlid == record->header.id.cntlid);
+        }
         fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
         record->h[NP_H0] = origin->submitted;
         record->h[NP_H1] = origin->allocated;

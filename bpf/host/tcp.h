@@ -100,6 +100,8 @@ ENTRY(nvme_tcp_try_send_cmd_pdu, nvme_tcp_try_send_cmd_pdu_entry, struct nvme_tc
 
         if (!any_unsent())
                 return 0;
+        if (check_wanted(NP_CHECK_TCP_SENDING))
+                check(NP_CHECK_TCP_SENDING, READ(request, queue, request) == request);
         command = command_get((__u64)request_of(request));
         if (command)
                 capsule_begins(command, queue_get((__u64)READ(request, queue)), bpf_ktime_get_ns());
@@ -196,6 +198,8 @@ ENTRY(nvme_tcp_try_send, nvme_tcp_try_send_entry, struct nvme_tcp_queue *queue)
         request = send_candidate(queue);
         if (!request)
                 return 0;
+        if (check_wanted(NP_CHECK_TCP_SENDING))
+                check(NP_CHECK_TCP_SENDING, READ(request, queue) == queue);
         rq = (__u64)request_of(request);
         command = command_get(rq);
         if (!command)

@@ -123,6 +123,8 @@ static __always_inline void sample(struct nvmet_req *req, struct nvme_command *c
         __u8 sgl = 0;
 
         cpu->counter[NP_C_SAMPLED]++;
+        if (check_wanted(NP_CHECK_REQUEST))
+                check(NP_CHECK_REQUEST, READ(req, cmd) == cmd);
         fill_header(&record->header, NP_RECORD_TARGET, sizeof(*record));
         record->t[NP_T1] = bpf_ktime_get_ns();
         record->cpu = bpf_get_smp_processor_id();
@@ -288,6 +290,12 @@ ENTRY(nvmet_bio_done, nvmet_bio_done, struct bio *bio)
 ENTRY(nvmet_passthru_req_done, nvmet_passthru_req_done, struct request *rq)
 {
         return from_storage((__u64)READ(rq, end_io_data));
+}
+
+static __always_inline void check_response(const struct np_identity *id, struct nvmet_req *req)
+{
+        if (check_wanted(NP_CHECK_RESPONSE))
+                check(NP_CHECK_RESPONSE, READ(req, cqe, command_id) == id->cid && READ(req, cqe, sq_id) == id->qid);
 }
 
 /* T8, for every transport: the response is queued. What T7 is where storage has no such event, and what was refused. */

@@ -65,8 +65,10 @@ ENTRY(nvmet_rdma_queue_response, nvmet_rdma_queue_response_entry, struct nvmet_r
         if (!command)
                 return 0;
         now = bpf_ktime_get_ns();
-        if (!command->record.t[NP_T8])
+        if (!command->record.t[NP_T8]) {
+                check_response(&command->record.header.id, req);
                 storage_answered(command, READ(req, cqe, status) >> 1, now);
+        }
         command_queued(command, NULL, now);
         return 0;
 }

@@ -22,6 +22,7 @@
 #include "../sample-hash.h"
 #include "../live.h"
 #include "../calls.h"
+#include "../check.h"
 #include "../send-queue.h"
 #include "../arrivals.h"
 #include "../flush-queue.h"

@@ -33,6 +33,7 @@ ENTRY(nvmet_tcp_queue_response, nvmet_tcp_queue_response, struct nvmet_req *req)
 {
         struct target_command *command = command_get((__u64)req);
         struct np_target_record *record;
+        struct nvmet_tcp_queue *queue;
         __u16 status;
         __u64 now;
 
@@ -46,9 +47,13 @@ ENTRY(nvmet_tcp_queue_response, nvmet_tcp_queue_response, struct nvmet_req *req)
                 record->r2t_queued = now;
                 record->header.flags |= NP_F_R2T;
         } else if (!record->t[NP_T8]) {
+                check_response(&record->header.id, req);
                 storage_answered(command, status, now);
         }
-        command_queued(command, queue_get_or_add((__u64)queue_of((__u64)req)), now);
+        queue = queue_of((__u64)req);
+        if (check_wanted(NP_CHECK_TCP_COMMAND))
+                check(NP_CHECK_TCP_COMMAND, (__u64)READ(req, sq) == (__u64)&queue->nvme_sq);
+        command_queued(command, queue_get_or_add((__u64)queue), now);
         return 0;
 }
 
@@ -145,6 +150,8 @@ EXIT(kernel_sendpage, kernel_sendpage, socket_is_sending, struct socket *sock, v
         cmd = BPF_CORE_READ(queue, snd_cmd);
         if (!cmd)
                 return 0;
+        if (check_wanted(NP_CHECK_TCP_RESPONDING))
+                check(NP_CHECK_TCP_RESPONDING, READ(cmd, queue) == queue);
         sent = BPF_CORE_READ(cmd, state);
         if (sent == NVMET_TCP_SEND_R2T)
                 r2t_sent(req_of(cmd), state);

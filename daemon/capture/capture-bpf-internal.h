@@ -6,6 +6,7 @@
 
 #include "capture-bpf.h"
 #include "program-set.h"
+#include "type-check.h"
 
 /* The programs of a side, and what is read and written of them while they run. */
 typedef struct Side {
@@ -14,6 +15,8 @@ typedef struct Side {
         struct bpf_map *ring, *cpus;    /* NULL, and so what follows, until it is loaded */
         volatile uint32_t *recording, *threshold;
         volatile int64_t *under_way;
+        volatile uint32_t *checks_failed;
+        TypeChecks checks;              /* none of typed programs: their types are the kernel's */
 } Side;
 
 typedef struct CaptureBpf {

@@ -106,6 +106,7 @@ static int write_host_constants(CaptureBpf *b)
                 CONSTANT("head_minor", b->config.head_minor),
                 CONSTANT("arrivals_at_sockets", at_sockets),
                 CONSTANT("r2ts_are_told", r2ts),
+                CONSTANT("checks_wanted", b->host.checks.wanted),
         };
 
         return write_constants(b->host.programs, constants, ELEMENTSOF(constants));
@@ -120,6 +121,7 @@ static int write_target_constants(CaptureBpf *b)
                 CONSTANT("n_target_filters", b->config.n_target_filters),
                 CONSTANT("arrivals_at_sockets", at_sockets),
                 CONSTANT("wait_for_send_completion", wait),
+                CONSTANT("checks_wanted", b->target.checks.wanted),
         };
 
         for (unsigned i = 0; i < b->config.n_target_filters; i++)
@@ -133,9 +135,10 @@ static int find_variables(Side *side)
         side->recording = program_set_variable(side->programs, "recording", sizeof(*side->recording));
         side->threshold = program_set_variable(side->programs, "threshold", sizeof(*side->threshold));
         side->under_way = program_set_variable(side->programs, "under_way", sizeof(*side->under_way));
+        side->checks_failed = program_set_variable(side->programs, "checks_failed", sizeof(*side->checks_failed));
         side->ring = program_set_map(side->programs, "ring");
         side->cpus = program_set_map(side->programs, "cpus");
-        return side->ring && side->cpus && side->recording && side->threshold && side->under_way ? 0 : -ENOENT;
+        return side->recording && side->threshold && side->under_way && side->checks_failed && side->ring && side->cpus ? 0 : -ENOENT;
 }
 
 static int load_side(CaptureBpf *b, Side *side, int (*write_side_constants)(CaptureBpf *b), const char **ret_error)
@@ -155,6 +158,18 @@ static int load_side(CaptureBpf *b, Side *side, int (*write_side_constants)(Capt
         return 0;
 }
 
+static int take_types_of(Side *side, HookSides which, KernelTypes *types, Error *error)
+{
+        int r;
+
+        if (!is_of(side, HOOK_FAMILY_PROBES))
+                return 0;
+        r = program_set_take_types(side->programs, types, error);
+        if (r >= 0)
+                type_checks_make(types, which, &side->checks);
+        return r;
+}
+
 static int take_types(CaptureBpf *b, const char **ret_error)
 {
         _cleanup_(kernel_types_closep) KernelTypes *types = NULL;
@@ -164,10 +179,10 @@ static int take_types(CaptureBpf *b, const char **ret_error)
         if (!is_of(&b->host, HOOK_FAMILY_PROBES) && !is_of(&b->target, HOOK_FAMILY_PROBES))
                 return 0;
         r = kernel_types_open(NULL, NULL, &types, &error);
-        if (r >= 0 && is_of(&b->target, HOOK_FAMILY_PROBES))
-                r = program_set_take_types(b->target.programs, types, &error);
-        if (r >= 0 && is_of(&b->host, HOOK_FAMILY_PROBES))
-                r = program_set_take_types(b->host.programs, types, &error);
+        if (r >= 0)
+                r = take_types_of(&b->target, HOOK_SIDE_TARGET, types, &error);
+        if (r >= 0)
+                r = take_types_of(&b->host, HOOK_SIDE_HOST, types, &error);
         if (r >= 0)
                 return 0;
         snprintf(b->error, sizeof(b->error), "%s", error.message ?: strerror(-r));

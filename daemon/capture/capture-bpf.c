@@ -201,6 +201,18 @@ static int get_counters(Capture *c, CaptureCounters *ret)
         return r;
 }
 
+static const char *wrong_types(Capture *c)
+{
+        CaptureBpf *b = bpf(c);
+        const char *wrong = NULL;
+
+        if (b->host.checks_failed)
+                wrong = type_checks_wrong(&b->host.checks, *b->host.checks_failed);
+        if (!wrong && b->target.checks_failed)
+                wrong = type_checks_wrong(&b->target.checks, *b->target.checks_failed);
+        return wrong;
+}
+
 static unsigned get_hooks(Capture *c, const CaptureHook **ret)
 {
         *ret = bpf(c)->hooks;
@@ -230,6 +242,8 @@ static void free_capture(Capture *c)
         detach(c);
         program_set_free(b->host.programs);
         program_set_free(b->target.programs);
+        type_checks_done(&b->host.checks);
+        type_checks_done(&b->target.checks);
         for (unsigned i = 0; i < b->n_hooks; i++) {
                 free((char *) b->hooks[i].boundary);
                 free((char *) b->hooks[i].mechanism);
@@ -249,6 +263,7 @@ static const CaptureOps bpf_ops = {
         .get_fd = get_fd,
         .get_counters = get_counters,
         .get_hooks = get_hooks,
+        .wrong_types = wrong_types,
         .at_end = at_end,
         .detach = detach,
         .free = free_capture,

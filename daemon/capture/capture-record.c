@@ -184,6 +184,13 @@ static unsigned record_get_hooks(Capture *capture, const CaptureHook **ret)
         return c->inner->ops->get_hooks(c->inner, ret);
 }
 
+static const char *record_wrong_types(Capture *capture)
+{
+        CaptureRecord *c = (CaptureRecord *) capture;
+
+        return c->inner->ops->wrong_types ? c->inner->ops->wrong_types(c->inner) : NULL;
+}
+
 static uint64_t record_now(Capture *capture)
 {
         return clock_now((CaptureRecord *) capture);
@@ -230,6 +237,7 @@ static const CaptureOps record_ops = {
         .get_fd = record_get_fd,
         .get_counters = record_get_counters,
         .get_hooks = record_get_hooks,
+        .wrong_types = record_wrong_types,
         .now = record_now,
         .at_end = record_at_end,
         .detach = record_detach,

@@ -74,6 +74,9 @@ typedef struct CaptureOps {
         int (*get_fd)(Capture *c);
         int (*get_counters)(Capture *c, CaptureCounters *ret);
         unsigned (*get_hooks)(Capture *c, const CaptureHook **ret);
+        /* NULL, or a sentence: a structure of the kernel's is not as was believed, so no record is worth anything, nor is one that
+         * was handed out before. To be asked after each get_counters(). May be NULL: never. */
+        const char *(*wrong_types)(Capture *c);
         /* The clock of the host's records, ns; NULL: CLOCK_MONOTONIC. A replay has its own. */
         uint64_t (*now)(Capture *c);
         /* True when a replay has no more records; always false for a live capture, which may leave it NULL. */

@@ -277,6 +277,7 @@ static bool worth_sending(const TargetSide *t)
 static int drain_and_sync(TargetSide *t, bool always)
 {
         uint64_t drained_ns = capture_now(t);
+        const char *wrong;
         int r = drain(t);
 
         if (r < 0)
@@ -285,6 +286,11 @@ static int drain_and_sync(TargetSide *t, bool always)
         if (r < 0) {
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "the programs' maps cannot be used: %s", g_strerror(-r));
                 return r;
+        }
+        wrong = t->capture->ops->wrong_types ? t->capture->ops->wrong_types(t->capture) : NULL;
+        if (wrong) {
+                fail(t, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s", wrong);
+                return -ntprof_error_errno(NTPROF_ERROR_KERNEL_UNSUPPORTED);
         }
         t->counts.commands = t->counters.target[NP_C_COMMANDS];
         t->counts.sampled = t->counters.target[NP_C_SAMPLED];

@@ -36,11 +36,17 @@ static void on_target_record(const struct np_target_record *record, void *userda
 
 static int read_counters(Session *s)
 {
+        const char *wrong;
         int r;
 
         r = s->capture->ops->get_counters(s->capture, s->counters);
         if (r < 0)
                 return r;
+        wrong = s->capture->ops->wrong_types ? s->capture->ops->wrong_types(s->capture) : NULL;
+        if (wrong) {
+                session_fail(s, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s: %s", s->namespace->name, wrong);
+                return -ntprof_error_errno(NTPROF_ERROR_KERNEL_UNSUPPORTED);
+        }
 
         s->commands = s->counters->host[NP_C_COMMANDS];
         s->sampled = s->counters->host[NP_C_SAMPLED];

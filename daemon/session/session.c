@@ -165,6 +165,7 @@ static void make_config(const NamespaceInfo *info, const SessionOptions *options
                 strncpy(host->disk, path->disk, sizeof(host->disk) - 1);
                 host->seed = namespace_seed(path->hostnqn);
                 host->nsid = info->nsid;
+                host->cntlid = path->cntlid < 0 ? NP_CNTLID_UNKNOWN : path->cntlid;
                 if (path->local && !options->no_target)
                         add_target_filter(ret, info, path);
         }

@@ -76,6 +76,11 @@ static int fake_get_counters(Capture *c, CaptureCounters *ret)
         return fake_of(c)->counters_error;
 }
 
+static const char *fake_wrong_types(Capture *c)
+{
+        return fake_of(c)->wrong_types;
+}
+
 static unsigned fake_get_hooks(Capture *c, const CaptureHook **ret)
 {
         static const CaptureHook hooks[] = {
@@ -115,6 +120,7 @@ static const CaptureOps capture_ops = {
         .drain = fake_drain,
         .get_fd = fake_get_fd,
         .get_counters = fake_get_counters,
+        .wrong_types = fake_wrong_types,
         .get_hooks = fake_get_hooks,
         .at_end = fake_at_end,
         .detach = fake_detach,

@@ -187,10 +187,10 @@ static void test_a_subsystem_of_an_odd_name(Fixture *f, gconstpointer data)
         g_assert_cmpstr(r->facts->subsystem_nqn, ==, "nqn.?[31m\357\277\275");
 }
 
-static void check_failed(Fixture *f, const char *message, const char *calls)
+static void check_failed_with(Fixture *f, const char *result, const char *message, const char *calls)
 {
         g_assert_true(run(f, SESSION_FAILED, 5000));
-        g_assert_cmpstr(session_result(f->session), ==, "CaptureFailed");
+        g_assert_cmpstr(session_result(f->session), ==, result);
         g_assert_cmpstr(f->session->message, ==, message);
         run_until_let_go(f);
         g_assert_cmpstr(f->fake->calls->str, ==, calls);
@@ -200,6 +200,11 @@ static void check_failed(Fixture *f, const char *message, const char *calls)
         session_cancel(f->session);
         g_assert_cmpint(f->session->state, ==, SESSION_FAILED);
         g_assert_false(run(f, SESSION_FINISHED, 50));
+}
+
+static void check_failed(Fixture *f, const char *message, const char *calls)
+{
+        check_failed_with(f, "CaptureFailed", message, calls);
 }
 
 static void test_attach_fails(Fixture *f, gconstpointer data)
@@ -247,6 +252,27 @@ static void test_counters_fail(Fixture *f, gconstpointer data)
         f->fake->counters_error = -ENOENT;
         check_failed(f, "nvme6n1: the programs' maps cannot be used: No such file or directory",
                      "open attach threshold resume iostat detach free");
+}
+
+/* What was recorded before is worth nothing either: there is no report. */
+static void test_types_are_wrong(Fixture *f, gconstpointer data)
+{
+        start_all(f);
+        g_assert_true(run(f, SESSION_RECORDING, 5000));
+        fake_command(f->fake, true);
+        f->fake->wrong_types = "struct nvmet_req is not so";
+        check_failed_with(f, "KernelUnsupported", "nvme6n1: struct nvmet_req is not so",
+                          "open attach threshold resume iostat detach free");
+}
+
+static void test_types_are_wrong_at_the_end(Fixture *f, gconstpointer data)
+{
+        start_all(f);
+        g_assert_true(run(f, SESSION_RECORDING, 5000));
+        session_stop(f->session);
+        f->fake->wrong_types = "struct nvmet_req is not so";
+        check_failed_with(f, "KernelUnsupported", "nvme6n1: struct nvmet_req is not so",
+                          "open attach threshold resume iostat pause iostat detach free");
 }
 
 static void test_pause_fails(Fixture *f, gconstpointer data)
@@ -567,6 +593,8 @@ int main(int argc, char **argv)
         TEST("resume-fails", test_resume_fails);
         TEST("drain-fails", test_drain_fails);
         TEST("counters-fail", test_counters_fail);
+        TEST("types-are-wrong", test_types_are_wrong);
+        TEST("types-are-wrong-at-the-end", test_types_are_wrong_at_the_end);
         TEST("pause-fails", test_pause_fails);
         TEST("drain-fails-at-the-end", test_drain_fails_at_the_end);
         TEST("refused-at-once", test_refused_at_once);
