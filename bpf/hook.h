@@ -17,6 +17,8 @@
  * A program is called the same in both. `wanted` is bool wanted(__u64 first_argument): whether anybody will look at this call
  * when it returns, asked when it is entered. Only a probe asks: registers are another's by the time a function returns, so
  * what they held is kept from its entry on (calls.h), by a program of the same name with __kept behind it.
+ *
+ * A program that has another's name, "__" and more is loaded with that one.
  */
 #ifndef NTPROF_HOOK_H
 #define NTPROF_HOOK_H

@@ -73,6 +73,20 @@ ENTRY(nvmet_rdma_queue_response, nvmet_rdma_queue_response_entry, struct nvmet_r
         return 0;
 }
 
+#ifdef NTPROF_PROBES
+TRACEPOINT(nvmet_req_complete, nvmet_rdma_queue_response_entry__traced, struct nvmet_req *req)
+{
+        struct target_command *command;
+
+        if (!under_way || READ(req, ops, type) == NVMF_TRTYPE_TCP)
+                return 0;
+        command = answer_traced(req);
+        if (command)
+                command_queued(command, NULL, command->record.t[NP_T8]);
+        return 0;
+}
+#endif
+
 static __always_inline void response_posted(struct target_command *command, __u64 now)
 {
         command->record.t[NP_T9] = now;

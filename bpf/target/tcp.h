@@ -57,6 +57,20 @@ ENTRY(nvmet_tcp_queue_response, nvmet_tcp_queue_response, struct nvmet_req *req)
         return 0;
 }
 
+#ifdef NTPROF_PROBES
+TRACEPOINT(nvmet_req_complete, nvmet_tcp_queue_response__traced, struct nvmet_req *req)
+{
+        struct target_command *command;
+
+        if (!under_way || READ(req, ops, type) != NVMF_TRTYPE_TCP)
+                return 0;
+        command = answer_traced(req);
+        if (command)
+                command_queued(command, queue_get_or_add((__u64)queue_of((__u64)req)), command->record.t[NP_T8]);
+        return 0;
+}
+#endif
+
 static __always_inline void r2t_sent(__u64 req, struct send_queue *queue)
 {
         struct target_command *command = command_get(req);

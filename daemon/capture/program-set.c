@@ -19,8 +19,8 @@
 #define CONSTANTS ".rodata"
 #define VARIABLES ".bss"
 
-/* Behind the name of a program that works for another: without it that one is of no use (bpf/hook.h). */
-#define KEPT "__kept"
+/* In the name of a program that works for another: what is before it is that one's name (bpf/hook.h). */
+#define WORKS_FOR "__"
 
 struct ProgramSet {
         HookSides side;
@@ -115,9 +115,9 @@ struct bpf_object *program_set_object(const ProgramSet *set)
 /* What the plan calls the program. */
 static char *planned_name(const struct bpf_program *program)
 {
-        const char *name = bpf_program__name(program);
+        const char *name = bpf_program__name(program), *works = strstr(name, WORKS_FOR);
 
-        return g_str_has_suffix(name, KEPT) ? g_strndup(name, strlen(name) - strlen(KEPT)) : g_strdup(name);
+        return works ? g_strndup(name, works - name) : g_strdup(name);
 }
 
 char **program_set_names(const ProgramSet *set)
@@ -126,7 +126,7 @@ char **program_set_names(const ProgramSet *set)
         struct bpf_program *program;
 
         bpf_object__for_each_program(program, set->object)
-                if (!g_str_has_suffix(bpf_program__name(program), KEPT))
+                if (!strstr(bpf_program__name(program), WORKS_FOR))
                         g_strv_builder_add(names, bpf_program__name(program));
         return g_strv_builder_end(names);
 }
