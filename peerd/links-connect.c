@@ -133,7 +133,8 @@ static void explain(Attempt *attempt, const GError *error)
                 if (attempt->peer)
                         attempt_fail(
                                 attempt, NP_ERROR_PEER_REFUSED,
-                                "%s (%s) closed the connection: it does not know this machine's certificate; pair them again",
+                                "%s (%s) closed the connection: it does not know this machine's certificate (pair them again), "
+                                "or it is too busy to let anybody in (try again)",
                                 who, attempt->address);
                 else
                         attempt_fail(

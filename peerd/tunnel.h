@@ -14,7 +14,8 @@
 G_BEGIN_DECLS
 
 #define NP_STREAM_CREDITS 4
-#define NP_STREAM_READ_MAX (256U << 10)
+/* What one Data() brings is there when all of it is: 2 s at 64 kbit/s, and who waits for records gives up after 5 s. */
+#define NP_STREAM_READ_MAX (16U << 10)
 #define NP_STREAM_DATA_MAX (1U << 20)
 
 typedef struct _NpTunnel NpTunnel;

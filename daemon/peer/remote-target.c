@@ -254,12 +254,14 @@ static void receive(RemoteTarget *r)
         ssize_t n;
 
         n = recv(r->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
-        if (n > 0)
+        if (n > 0) {
+                r->remote.handlers.heard(&r->remote, r->remote.handlers.userdata);
                 take(r, buffer, n);
-        else if (n == 0)
+        } else if (n == 0) {
                 end_because(r, NTPROF_ERROR_PEER_UNREACHABLE, "the link was cut");
-        else if (errno != EAGAIN && errno != EINTR)
+        } else if (errno != EAGAIN && errno != EINTR) {
                 end_because(r, NTPROF_ERROR_PEER_UNREACHABLE, "the link was cut: %s", g_strerror(errno));
+        }
 }
 
 static void flush(RemoteTarget *r)

@@ -33,6 +33,8 @@ typedef struct RemoteFacts {
 } RemoteFacts;
 
 typedef struct RemoteHandlers {
+        /* Bytes of its came: a part of what the others tell of, which may take long. */
+        void (*heard)(Remote *remote, void *userdata);
         /* Attached there; facts are valid during the call. Once, before all others but ended. */
         void (*ready)(Remote *remote, const RemoteFacts *facts, void *userdata);
         void (*changed)(Remote *remote, uint64_t target_ns, uint32_t threshold, void *userdata);

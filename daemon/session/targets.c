@@ -141,12 +141,18 @@ static void on_ready(Remote *remote, const RemoteFacts *facts, void *userdata)
         targets_changed(target->targets);
 }
 
+static void on_heard(Remote *remote, void *userdata)
+{
+        SessionTarget *target = userdata;
+
+        target->heard_usec = monotonic_usec();
+}
+
 static void on_changed(Remote *remote, uint64_t target_ns, uint32_t threshold, void *userdata)
 {
         SessionTarget *target = userdata;
         bool first = !target->in_force;
 
-        target->heard_usec = monotonic_usec();
         if (target->index < 0)
                 return;
         np_analysis_target_threshold(target->targets->analysis, target->index, target_ns, threshold);
@@ -159,7 +165,6 @@ static void on_record(Remote *remote, const struct np_target_record *record, voi
 {
         SessionTarget *target = userdata;
 
-        target->heard_usec = monotonic_usec();
         if (target->index >= 0)
                 np_analysis_add_target(target->targets->analysis, target->index, record);
 }
@@ -169,7 +174,6 @@ static void on_synced(Remote *remote, const struct wire_sync *sync, void *userda
         SessionTarget *target = userdata;
         Targets *t = target->targets;
 
-        target->heard_usec = monotonic_usec();
         target->sync = *sync;
         if (target->index >= 0)
                 np_analysis_target_synced(t->analysis, target->index, sync->target_ns,
@@ -234,6 +238,7 @@ static int on_start_timeout(sd_event_source *source, uint64_t usec, void *userda
 RemoteHandlers targets_remote_handlers(SessionTarget *target)
 {
         return (RemoteHandlers) {
+                .heard = on_heard,
                 .ready = on_ready,
                 .changed = on_changed,
                 .record = on_record,

@@ -183,6 +183,12 @@ void fake_remote_ready(FakeRemote *r)
         }, r->remote.handlers.userdata);
 }
 
+void fake_remote_heard(FakeRemote *r)
+{
+        g_assert_false(r->freed);
+        r->remote.handlers.heard(&r->remote, r->remote.handlers.userdata);
+}
+
 void fake_remote_changed(FakeRemote *r, uint64_t target_ns)
 {
         g_assert_false(r->freed);

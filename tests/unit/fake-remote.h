@@ -40,6 +40,8 @@ void fake_found(FakeFinder *finder, const char *peer, const char *message);
 FakeRemote *fake_remote(FakeFinder *finder, guint index);
 void fake_remote_ready(FakeRemote *r);
 void fake_remote_changed(FakeRemote *r, uint64_t target_ns);
+/* Bytes of it came, a part of a frame. */
+void fake_remote_heard(FakeRemote *r);
 void fake_remote_synced(FakeRemote *r, const struct wire_sync *sync);
 /* message NULL: as it was told to. */
 void fake_remote_ended(FakeRemote *r, NtprofError code, const char *message);

@@ -26,13 +26,19 @@ typedef struct {
         gint64 alone_usec;      /* to get in with nobody else at the door */
 } Fixture;
 
+/* Where others wait, too, a handshake has one second (listener.c); on a busy machine that may be too little at first. */
 static gint64 get_in(Fixture *f)
 {
         gint64 start = g_get_monotonic_time();
-        g_autoptr(GError) error = NULL;
-        g_autoptr(NpLink) link = machine_get(f->a, "stor-b", PATIENCE_SEC, &error);
+        g_autoptr(NpLink) link = NULL;
 
-        g_assert_no_error(error);
+        while (!link) {
+                g_autoptr(GError) error = NULL;
+
+                link = machine_get(f->a, "stor-b", PATIENCE_SEC, &error);
+                if (!link && g_get_monotonic_time() - start > PATIENCE_SEC * G_USEC_PER_SEC)
+                        g_assert_no_error(error);
+        }
         return g_get_monotonic_time() - start;
 }
 

@@ -101,7 +101,7 @@ static void test_intact(Fixture *f, gconstpointer data)
                        " KiB on their way, %ld MiB of memory more",
                        64.0 * MIB / (double) (g_get_monotonic_time() - start), there.most / 1024, back.most / 1024,
                        (after.ru_maxrss - before.ru_maxrss) / 1024);
-        /* 4 credits of 256 KiB, and what four sockets hold; the memory is that of both machines, both ways, and a copy for
+        /* The credits, and what four sockets hold; the memory is that of both machines, both ways, and a copy for
          * GDBus and TLS */
         g_assert_cmpuint(there.most, <, 4 * MIB);
 #ifndef __SANITIZE_ADDRESS__            /* it keeps what was freed */

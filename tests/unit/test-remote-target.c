@@ -18,6 +18,7 @@ typedef struct Fixture {
         Remote *remote;
         int fd;                         /* the target's end */
         unsigned n[EVENT_COUNT];
+        unsigned heard;
         int free_at;                    /* from within this handler; -1: never */
         NtprofError code;
         char *message;
@@ -32,6 +33,11 @@ static void happened(Fixture *f, Event event)
 
                 remote->ops->free(remote);
         }
+}
+
+static void on_heard(Remote *remote, void *userdata)
+{
+        ((Fixture *) userdata)->heard++;
 }
 
 static void on_ready(Remote *remote, const RemoteFacts *facts, void *userdata)
@@ -71,7 +77,7 @@ static void on_cancel(void *pending)
 
 static RemoteTarget *make(Fixture *f)
 {
-        const RemoteHandlers handlers = { on_ready, on_changed, on_record, on_synced, on_ended, f };
+        const RemoteHandlers handlers = { on_heard, on_ready, on_changed, on_record, on_synced, on_ended, f };
         RemoteRequest request = { .n_filters = 1 };
         RemoteTarget *r;
 
@@ -160,6 +166,21 @@ static void test_all_is_told(Fixture *f, gconstpointer data)
         g_assert_null(f->message);
         /* and nothing after it */
         g_assert_cmpint(send(f->fd, "x", 1, MSG_NOSIGNAL), ==, -1);
+}
+
+/* A frame that is long on its way is heard of before it is there. */
+static void test_part_is_heard(Fixture *f, gconstpointer data)
+{
+        begin(f);
+        run_for(f, 20);
+        g_assert_cmpuint(f->heard, ==, 0);
+        for (unsigned i = 1; i <= 3; i++) {
+                g_assert_cmpint(send(f->fd, &(struct wire_frame) { .type = WIRE_FACTS, .size = 9 }, 1, MSG_NOSIGNAL), ==, 1);
+                run_for(f, 20);
+                g_assert_cmpuint(f->heard, ==, i);
+        }
+        for (int i = 0; i < EVENT_COUNT; i++)
+                g_assert_cmpuint(f->n[i], ==, 0);
 }
 
 static void test_freed_from_within(Fixture *f, gconstpointer data)
@@ -458,6 +479,7 @@ int main(int argc, char **argv)
         static const char *const names[EVENT_COUNT] = { "ready", "changed", "record", "synced", "ended" };
 
         g_test_init(&argc, &argv, NULL);
+        TEST("part-is-heard", test_part_is_heard);
         TEST("all-is-told", test_all_is_told);
         for (int i = 0; i < EVENT_COUNT; i++) {
                 g_autofree char *name = g_strdup_printf("/remote-target/freed-from-within/%s", names[i]);
