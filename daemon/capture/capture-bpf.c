@@ -113,6 +113,12 @@ static int on_target_record(void *userdata, void *data, size_t size)
         return 0;
 }
 
+/* An LRU map has all of its memory from the start: `arrivals` 6 MiB. A session that does not use it need not pay. */
+static int size_map(struct bpf_map *map, bool used)
+{
+        return used ? 0 : bpf_map__set_max_entries(map, 1);
+}
+
 static int load_host(CaptureBpf *b, const char **ret_error)
 {
         int r;
@@ -122,7 +128,11 @@ static int load_host(CaptureBpf *b, const char **ret_error)
         b->host->rodata->head_major = b->config.head_major;
         b->host->rodata->head_minor = b->config.head_minor;
         b->host->rodata->arrivals_at_sockets = bpf_program__autoload(b->host->progs.nvme_tcp_data_ready);
-        r = host_bpf__load(b->host);
+        r = size_map(b->host->maps.arrivals, b->host->rodata->arrivals_at_sockets);
+        if (r >= 0)
+                r = size_map(b->host->maps.rounds, bpf_program__autoload(b->host->progs.ib_cq_completion_softirq));
+        if (r >= 0)
+                r = host_bpf__load(b->host);
         if (r < 0)
                 return fail(b, ret_error, r, "load", "host");
         r = host_bpf__attach(b->host);
@@ -142,7 +152,11 @@ static int load_target(CaptureBpf *b, const char **ret_error)
         b->target->rodata->n_target_filters = b->config.n_target_filters;
         b->target->rodata->arrivals_at_sockets = bpf_program__autoload(b->target->progs.nvmet_tcp_data_ready);
         b->target->rodata->wait_for_send_completion = bpf_program__autoload(b->target->progs.nvmet_rdma_send_done);
-        r = target_bpf__load(b->target);
+        r = size_map(b->target->maps.arrivals, b->target->rodata->arrivals_at_sockets);
+        if (r >= 0)
+                r = size_map(b->target->maps.rounds, bpf_program__autoload(b->target->progs.ib_cq_completion_workqueue));
+        if (r >= 0)
+                r = target_bpf__load(b->target);
         if (r < 0)
                 return fail(b, ret_error, r, "load", "target");
         r = target_bpf__attach(b->target);
