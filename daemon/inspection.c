@@ -107,8 +107,8 @@ static void add_boundary(GString *text, JsonNode *row)
 {
         JsonNode *chosen = member(row, "chosen");
         const char *boundary = string_member(row, "boundary"), *covers = string_member(row, "covers"),
-                   *transport = string_member(row, "transport"), *merged = string_member(row, "merged_into"), *symbol = string_member(chosen, "symbol"),
-                   *mechanism = string_member(chosen, "mechanism");
+                   *transport = string_member(row, "transport"), *merged = string_member(row, "merged_into"),
+                   *symbol = string_member(chosen, "symbol"), *mechanism = string_member(chosen, "mechanism");
 
         if (!boundary)
                 return;

@@ -114,7 +114,6 @@ SEC("fentry/blk_mq_complete_request_remote")
 int BPF_PROG(blk_mq_complete_request_remote, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
-
         __u64 now;
 
         if (!command)

@@ -92,21 +92,22 @@ static void add_obstacle(HookPlan *plan, HookSides side, Transports transport, b
         g_ptr_array_add(plan->obstacles, obstacle);
 }
 
+static const char *module_of(const TransportInfo *transport, HookSides side)
+{
+        return side == HOOK_SIDE_HOST ? transport->host_module : transport->target_module;
+}
+
 /* Those of the scope that are planned for a side: whose module is loaded, or all when none is. */
 static Transports present(HookPlan *plan, const KernelInventory *inventory, const HookScope *scope, HookSides side)
 {
         Transports loaded = 0;
 
-        for (unsigned i = 0; i < n_transports; i++) {
-                const char *module = side == HOOK_SIDE_HOST ? transports[i].host_module : transports[i].target_module;
-
-                if (kernel_inventory_module_loaded(inventory, module))
+        for (unsigned i = 0; i < n_transports; i++)
+                if (kernel_inventory_module_loaded(inventory, module_of(&transports[i], side)))
                         loaded |= transports[i].transport & scope->transports;
-        }
         for (unsigned i = 0; loaded && i < n_transports; i++)
                 if (transports[i].transport & scope->transports & ~loaded)
-                        add_obstacle(plan, side, transports[i].transport, true,
-                                     not_loaded(side == HOOK_SIDE_HOST ? transports[i].host_module : transports[i].target_module));
+                        add_obstacle(plan, side, transports[i].transport, true, not_loaded(module_of(&transports[i], side)));
         return loaded ?: scope->transports;
 }
 
