@@ -98,6 +98,20 @@ guint np_json_length(JsonArray *array)
         return array ? json_array_get_length(array) : 0;
 }
 
+void np_json_each(NpJsonReader *r, JsonObject *o, const char *key, guint max, NpJsonTake take, gpointer data)
+{
+        JsonArray *array = np_json_get_array(r, o, key, max);
+        gsize outer = np_json_enter(r, key);
+
+        for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
+                gsize before = np_json_enter_element(r, i);
+
+                take(r, np_json_object_of(r, json_array_get_element(array, i), ""), data);
+                np_json_leave(r, before);
+        }
+        np_json_leave(r, outer);
+}
+
 static gboolean printable(const char *s)
 {
         for (; *s; s = g_utf8_next_char(s))

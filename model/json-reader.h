@@ -32,6 +32,9 @@ JsonObject *np_json_get_object(NpJsonReader *r, JsonObject *o, const char *key);
 /* NULL, as after an error, when there are none. */
 JsonArray *np_json_get_array(NpJsonReader *r, JsonObject *o, const char *key, guint max);
 guint np_json_length(JsonArray *array);
+/* Each element of an array of at most max objects, until there is an error. */
+typedef void (*NpJsonTake)(NpJsonReader *r, JsonObject *item, gpointer data);
+void np_json_each(NpJsonReader *r, JsonObject *o, const char *key, guint max, NpJsonTake take, gpointer data);
 char *np_json_string_of(NpJsonReader *r, JsonNode *node, const char *key);
 char *np_json_get_string(NpJsonReader *r, JsonObject *o, const char *key);
 /* A string or null. */

@@ -84,17 +84,24 @@ static void take_row_stage(NpJsonReader *r, JsonObject *o, NpStage which, gpoint
         };
 }
 
-static void read_row(NpJsonReader *r, JsonObject *o, NpView view, const NpReportFacts *facts, GPtrArray *rows)
+typedef struct {
+        NpView view;
+        const NpReportFacts *facts;
+        GPtrArray *rows;
+} RowsReader;
+
+static void read_row(NpJsonReader *r, JsonObject *o, gpointer data)
 {
+        const RowsReader *reader = data;
         g_autofree char *namespace_name = np_json_get_string(r, o, "namespace");
         NpReportViewRow *row = np_report_view_row_new(namespace_name);
         JsonObject *latency;
         gsize before;
 
-        g_ptr_array_add(rows, row);
+        g_ptr_array_add(reader->rows, row);
         row->others = np_json_get_bool(r, o, "others");
         if (!row->others)
-                read_key(r, o, view, facts, row);
+                read_key(r, o, reader->view, reader->facts, row);
         row->commands = np_json_get_count(r, o, "commands");
         row->rate_per_s = np_json_get_double(r, o, "rate_per_s", 0);
         row->avg_qd = np_json_get_double(r, o, "avg_qd", 0);
@@ -126,19 +133,8 @@ void np_report_parse_views(NpJsonReader *r, JsonObject *root, NpReport *report)
 
         views = np_json_get_object(r, root, "views");
         outer = np_json_enter(r, "views");
-        for (guint view = 0; view < NP_VIEW_COUNT; view++) {
-                const char *id = np_view_info(view)->id;
-                JsonArray *array = np_json_get_array(r, views, id, NP_VIEW_ROWS + 1);
-                gsize middle = np_json_enter(r, id);
-
-                for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
-                        gsize before = np_json_enter_element(r, i);
-                        JsonObject *o = np_json_object_of(r, json_array_get_element(array, i), "");
-
-                        read_row(r, o, view, report->facts, report->views[view]);
-                        np_json_leave(r, before);
-                }
-                np_json_leave(r, middle);
-        }
+        for (guint view = 0; view < NP_VIEW_COUNT; view++)
+                np_json_each(r, views, np_view_info(view)->id, NP_VIEW_ROWS + 1, read_row,
+                             &(RowsReader) { view, report->facts, report->views[view] });
         np_json_leave(r, outer);
 }

@@ -17,22 +17,17 @@
 #define WARNINGS_MAX 1024
 #define COMPONENTS_MAX 64
 
+static void read_hook(NpJsonReader *r, JsonObject *o, gpointer hooks)
+{
+        g_autofree char *boundary = np_json_get_string(r, o, "boundary");
+        g_autofree char *mechanism = np_json_get_fact(r, o, "mechanism"), *symbol = np_json_get_fact(r, o, "symbol");
+
+        g_ptr_array_add(hooks, np_report_hook_new(boundary, mechanism, symbol));
+}
+
 static void read_hooks(NpJsonReader *r, JsonObject *o, GPtrArray *hooks)
 {
-        JsonArray *array = np_json_get_array(r, o, "hooks", HOOKS_MAX);
-        gsize outer = np_json_enter(r, "hooks");
-
-        for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
-                gsize before = np_json_enter_element(r, i);
-                JsonObject *item = np_json_object_of(r, json_array_get_element(array, i), "");
-                g_autofree char *boundary = np_json_get_string(r, item, "boundary");
-                g_autofree char *mechanism = np_json_get_fact(r, item, "mechanism");
-                g_autofree char *symbol = np_json_get_fact(r, item, "symbol");
-
-                g_ptr_array_add(hooks, np_report_hook_new(boundary, mechanism, symbol));
-                np_json_leave(r, before);
-        }
-        np_json_leave(r, outer);
+        np_json_each(r, o, "hooks", HOOKS_MAX, read_hook, hooks);
 }
 
 static void read_session(NpJsonReader *r, JsonObject *root, NpReportFacts *facts)
@@ -80,54 +75,37 @@ static void read_clock_offset(NpJsonReader *r, JsonObject *o, NpReportTarget *ta
         np_json_leave(r, before);
 }
 
-static void read_targets(NpJsonReader *r, JsonObject *root, NpReportFacts *facts)
+static void read_target(NpJsonReader *r, JsonObject *o, gpointer targets)
 {
-        JsonArray *array = np_json_get_array(r, root, "targets", TARGETS_MAX);
-        gsize outer = np_json_enter(r, "targets");
+        g_autofree char *name = np_json_get_fact(r, o, "name"), *kernel = np_json_get_fact(r, o, "kernel");
+        g_autofree char *version = np_json_get_fact(r, o, "ntprof_version"), *peer = np_json_get_fact(r, o, "peer");
+        NpReportTarget *target = np_report_target_new(name, kernel, version, peer);
 
-        for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
-                gsize before = np_json_enter_element(r, i);
-                JsonObject *o = np_json_object_of(r, json_array_get_element(array, i), "");
-                g_autofree char *name = np_json_get_fact(r, o, "name"), *kernel = np_json_get_fact(r, o, "kernel");
-                g_autofree char *version = np_json_get_fact(r, o, "ntprof_version"), *peer = np_json_get_fact(r, o, "peer");
-                NpReportTarget *target = np_report_target_new(name, kernel, version, peer);
-
-                g_ptr_array_add(facts->targets, target);
-                target->recorded_ns = np_json_get_count(r, o, "recorded_ns");
-                if (np_json_has(o, "drive_hidden"))
-                        target->drive_hidden = np_json_get_fact(r, o, "drive_hidden");
-                target->ended_reason = np_json_get_fact(r, o, "ended_early");
-                read_clock_offset(r, o, target);
-                read_hooks(r, o, target->hooks);
-                np_json_leave(r, before);
-        }
-        np_json_leave(r, outer);
+        g_ptr_array_add(targets, target);
+        target->recorded_ns = np_json_get_count(r, o, "recorded_ns");
+        if (np_json_has(o, "drive_hidden"))
+                target->drive_hidden = np_json_get_fact(r, o, "drive_hidden");
+        target->ended_reason = np_json_get_fact(r, o, "ended_early");
+        read_clock_offset(r, o, target);
+        read_hooks(r, o, target->hooks);
 }
 
-static void read_paths(NpJsonReader *r, JsonObject *root, NpReportFacts *facts)
+static void read_path(NpJsonReader *r, JsonObject *o, gpointer data)
 {
-        JsonArray *array = np_json_get_array(r, root, "paths", PATHS_MAX);
-        gsize outer = np_json_enter(r, "paths");
+        NpReportFacts *facts = data;
+        g_autofree char *namespace_name = np_json_get_fact(r, o, "namespace");
+        g_autofree char *device = np_json_get_fact(r, o, "device");
+        g_autofree char *controller = np_json_get_fact(r, o, "controller");
+        g_autofree char *transport = np_json_get_fact(r, o, "transport");
+        g_autofree char *traddr = np_json_get_fact(r, o, "traddr");
+        guint32 block_size = np_json_get_int(r, o, "block_size_bytes", 0, G_MAXUINT32);
+        NpReportPath *path = np_report_path_new(namespace_name, device, controller, transport, traddr, block_size);
 
-        for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
-                gsize before = np_json_enter_element(r, i);
-                JsonObject *o = np_json_object_of(r, json_array_get_element(array, i), "");
-                g_autofree char *namespace_name = np_json_get_fact(r, o, "namespace");
-                g_autofree char *device = np_json_get_fact(r, o, "device");
-                g_autofree char *controller = np_json_get_fact(r, o, "controller");
-                g_autofree char *transport = np_json_get_fact(r, o, "transport");
-                g_autofree char *traddr = np_json_get_fact(r, o, "traddr");
-                guint32 block_size = np_json_get_int(r, o, "block_size_bytes", 0, G_MAXUINT32);
-                NpReportPath *path = np_report_path_new(namespace_name, device, controller, transport, traddr, block_size);
-
-                g_ptr_array_add(facts->paths, path);
-                if (np_json_is_null(o, "target"))
-                        path->no_target_reason = np_json_get_reason(r, o, "target");
-                else
-                        path->target = np_json_get_int(r, o, "target", 0, (gint64) facts->targets->len - 1);
-                np_json_leave(r, before);
-        }
-        np_json_leave(r, outer);
+        g_ptr_array_add(facts->paths, path);
+        if (np_json_is_null(o, "target"))
+                path->no_target_reason = np_json_get_reason(r, o, "target");
+        else
+                path->target = np_json_get_int(r, o, "target", 0, (gint64) facts->targets->len - 1);
 }
 
 static void read_queue_depth(NpJsonReader *r, JsonObject *root, NpReport *report)
@@ -165,8 +143,9 @@ static void read_losses(NpJsonReader *r, JsonObject *root, guint64 *losses)
 }
 
 /* Of one that this version does not know only the form is checked. */
-static void read_component(NpJsonReader *r, JsonObject *o, NpReportStage *stage)
+static void read_component(NpJsonReader *r, JsonObject *o, gpointer data)
 {
+        NpReportStage *stage = data;
         g_autofree char *id = np_json_get_string(r, o, "id"), *reason = NULL, *part_of = NULL;
         NpComponent component = id ? np_component_by_id(stage->stage, id) : NP_COMPONENT_NONE;
         const NpComponentInfo *info;
@@ -195,20 +174,6 @@ static void read_component(NpJsonReader *r, JsonObject *o, NpReportStage *stage)
         g_ptr_array_add(stage->components, c);
         if (info->one_way && !reason)
                 c->margin_ns = np_json_get_double(r, o, "margin_ns", 0);
-}
-
-static void read_components(NpJsonReader *r, JsonObject *o, NpReportStage *stage)
-{
-        JsonArray *array = np_json_get_array(r, o, "components", COMPONENTS_MAX);
-        gsize outer = np_json_enter(r, "components");
-
-        for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
-                gsize before = np_json_enter_element(r, i);
-
-                read_component(r, np_json_object_of(r, json_array_get_element(array, i), ""), stage);
-                np_json_leave(r, before);
-        }
-        np_json_leave(r, outer);
 }
 
 NpStage np_report_parse_stages(NpJsonReader *r, JsonObject *o, gboolean with_target, const char *of_what, NpTakeStage take,
@@ -257,7 +222,7 @@ static void take_group_stage(NpJsonReader *r, JsonObject *o, NpStage which, gpoi
         stage->p99_ns = np_json_get_count(r, o, "p99_ns");
         stage->share = np_json_get_double(r, o, "share", -NP_JSON_NUMBER_MAX);
         stage->avg_qd = np_json_get_double(r, o, "avg_qd", -NP_JSON_NUMBER_MAX);
-        read_components(r, o, stage);
+        np_json_each(r, o, "components", COMPONENTS_MAX, read_component, stage);
 }
 
 static void read_latency(NpJsonReader *r, JsonObject *o, NpReportGroup *group)
@@ -273,14 +238,21 @@ static void read_latency(NpJsonReader *r, JsonObject *o, NpReportGroup *group)
         np_json_leave(r, before);
 }
 
-static void read_group(NpJsonReader *r, JsonObject *o, const NpReportFacts *facts, gboolean by_path, GPtrArray *groups)
+typedef struct {
+        const NpReportFacts *facts;
+        gboolean by_path;
+        GPtrArray *groups;
+} GroupsReader;
+
+static void read_group(NpJsonReader *r, JsonObject *o, gpointer data)
 {
+        const GroupsReader *reader = data;
         g_autofree char *op = np_json_get_string(r, o, "op"), *namespace_name = np_json_get_string(r, o, "namespace");
         NpReportGroup *group = np_report_group_new(op, namespace_name);
 
-        g_ptr_array_add(groups, group);
-        if (by_path)
-                group->path = np_json_get_int(r, o, "path", 0, (gint64) facts->paths->len - 1);
+        g_ptr_array_add(reader->groups, group);
+        if (reader->by_path)
+                group->path = np_json_get_int(r, o, "path", 0, (gint64) reader->facts->paths->len - 1);
         if (!np_json_is_null(o, "size_bytes"))
                 group->size_bytes = np_json_get_count(r, o, "size_bytes");
         group->fua = np_json_has(o, "fua") && np_json_get_bool(r, o, "fua");
@@ -300,21 +272,6 @@ static void read_group(NpJsonReader *r, JsonObject *o, const NpReportFacts *fact
         group->largest = np_report_parse_stages(r, o, group->with_target, "the group's", take_group_stage, group);
 }
 
-static void read_groups(NpJsonReader *r, JsonObject *root, const char *key, const NpReportFacts *facts, gboolean by_path,
-                        GPtrArray *groups)
-{
-        JsonArray *array = np_json_get_array(r, root, key, GROUPS_MAX);
-        gsize outer = np_json_enter(r, key);
-
-        for (guint i = 0; i < np_json_length(array) && !r->error; i++) {
-                gsize before = np_json_enter_element(r, i);
-
-                read_group(r, np_json_object_of(r, json_array_get_element(array, i), ""), facts, by_path, groups);
-                np_json_leave(r, before);
-        }
-        np_json_leave(r, outer);
-}
-
 static void read_report(NpJsonReader *r, JsonObject *root, NpReport *report)
 {
         JsonArray *array;
@@ -323,14 +280,15 @@ static void read_report(NpJsonReader *r, JsonObject *root, NpReport *report)
         report->facts->ntprof_version = np_json_get_fact(r, root, "ntprof_version");
         read_session(r, root, report->facts);
         read_host(r, root, report->facts);
-        read_targets(r, root, report->facts);
+        np_json_each(r, root, "targets", TARGETS_MAX, read_target, report->facts->targets);
         report->facts->subsystem_nqn = np_json_get_fact(r, root, "subsystem_nqn");
-        read_paths(r, root, report->facts);
+        np_json_each(r, root, "paths", PATHS_MAX, read_path, report->facts);
         read_queue_depth(r, root, report);
         read_losses(r, root, report->facts->losses);
 
-        read_groups(r, root, "groups", report->facts, FALSE, report->groups);
-        read_groups(r, root, "groups_by_path", report->facts, TRUE, report->groups_by_path);
+        np_json_each(r, root, "groups", GROUPS_MAX, read_group, &(GroupsReader) { report->facts, FALSE, report->groups });
+        np_json_each(r, root, "groups_by_path", GROUPS_MAX, read_group,
+                     &(GroupsReader) { report->facts, TRUE, report->groups_by_path });
         np_report_parse_views(r, root, report);
 
         array = np_json_get_array(r, root, "warnings", WARNINGS_MAX);

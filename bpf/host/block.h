@@ -134,7 +134,6 @@ TRACEPOINT(block_bio_queue, block_bio_queue_of_queue, struct request_queue *queu
 ENTRY(blk_mq_complete_request_remote, blk_mq_complete_request_remote, struct request *rq)
 {
         struct host_command *command = command_get((__u64)rq);
-
         __u64 now;
 
         if (!command)

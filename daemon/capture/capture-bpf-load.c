@@ -95,6 +95,21 @@ static int write_constants(ProgramSet *programs, const Constant *constants, size
         return r;
 }
 
+/* An LRU map has all of its memory from the start: `arrivals` 6 MiB. A session that does not use it need not pay. */
+static int size_maps(ProgramSet *programs, bool at_sockets, bool at_completion_queues)
+{
+        const struct {
+                const char *name;
+                bool used;
+        } maps[] = { { "arrivals", at_sockets }, { "rounds", at_completion_queues } };
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(maps); i++)
+                if (!maps[i].used)
+                        r = bpf_map__set_max_entries(program_set_map(programs, maps[i].name), 1);
+        return r;
+}
+
 static int write_host_constants(CaptureBpf *b)
 {
         bool at_sockets = program_set_is_chosen(b->host.programs, "nvme_tcp_data_ready");
@@ -109,7 +124,9 @@ static int write_host_constants(CaptureBpf *b)
                 CONSTANT("checks_wanted", b->host.checks.wanted),
         };
 
-        return write_constants(b->host.programs, constants, ELEMENTSOF(constants));
+        int r = size_maps(b->host.programs, at_sockets, program_set_is_chosen(b->host.programs, "ib_cq_completion_softirq"));
+
+        return r < 0 ? r : write_constants(b->host.programs, constants, ELEMENTSOF(constants));
 }
 
 static int write_target_constants(CaptureBpf *b)
@@ -123,11 +140,13 @@ static int write_target_constants(CaptureBpf *b)
                 CONSTANT("wait_for_send_completion", wait),
                 CONSTANT("checks_wanted", b->target.checks.wanted),
         };
+        int r;
 
         for (unsigned i = 0; i < b->config.n_target_filters; i++)
                 b->config.target_filters[i].hostnqn_length =
                         strnlen(b->config.target_filters[i].hostnqn, sizeof(b->config.target_filters[i].hostnqn) - 1);
-        return write_constants(b->target.programs, constants, ELEMENTSOF(constants));
+        r = size_maps(b->target.programs, at_sockets, program_set_is_chosen(b->target.programs, "ib_cq_completion_workqueue"));
+        return r < 0 ? r : write_constants(b->target.programs, constants, ELEMENTSOF(constants));
 }
 
 static int find_variables(Side *side)

@@ -9,9 +9,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from support import fio, subsystem
+from support import fio
 from support.checks import Test
-from support.exports import null_drive
+from support.exports import namespace, null_drive
 from support.fio import KIB, READ_4K, WRITE_4K, Kind
 from support.lab import Lab
 from support.ntprofctl import recorded, session
@@ -22,8 +22,24 @@ _TAGS = 15
 """Of a queue of 16, the smallest that the kernel's host makes: one is never used."""
 _TAGS_DRIVE_NS = 50_000_000
 """So long that what so many threads wait for the one processor is little beside it."""
-_DRIVE_NS = 5e6
+_DRIVE_NS = 5_000_000
 _COUNT = 720
+
+# As where a controller has several queues: with a scheduler, a request has no tag of the driver's while it waits there.
+_NO_SCHEDULER = """
+name=${1%n1}
+queue=/sys/block/${name}c${name#nvme}n1/queue
+echo none > "$queue/scheduler"
+echo 2 > "$queue/nomerges"
+"""
+
+
+@contextlib.contextmanager
+def _exported(lab: Lab, name: str, drive_ns: int, *options: str) -> Iterator[str]:
+    """The host's block device of a drive that takes so long, connected with these options."""
+    with null_drive(lab, f"nullb_{name}", completion_nsec=drive_ns) as drive, namespace(lab, name, drive, *options) as device:
+        lab.host.sh(_NO_SCHEDULER, device)
+        yield device
 
 
 def _load(device: str, kind: Kind, count: int, threads: int = 1, *more: str, program: str = "fio") -> list[str]:
@@ -43,8 +59,7 @@ def _depths_agree(test: Test, what: str, report: Report) -> None:
 def _few_tags(lab: Lab) -> None:
     with lab.scope.test(f"{_THREADS} threads with {_TAGS} tags: what is not under way waits for a tag, and that is the "
                         "largest") as test:
-        with null_drive(lab, "nullb_tags", completion_nsec=_TAGS_DRIVE_NS), \
-                subsystem.connected(lab.bed, "tags", "nullb_tags", ["--queue-size=16", "--nr-io-queues=1"]) as device:
+        with _exported(lab, "tags", _TAGS_DRIVE_NS, "--queue-size=16", "--nr-io-queues=1") as device:
             with session(lab.host, device, "all", "--detail") as recording:
                 job = lab.host.run(_load(device, READ_4K, _COUNT, _THREADS), check=True, timeout=300).json()["jobs"][0]["read"]
             report = recorded(recording)
@@ -98,8 +113,7 @@ def _views(lab: Lab) -> None:
     with lab.scope.test("a queue for reads and one for writes: each has its commands, and so has each process, size and "
                         "processor") as test:
         with _named(lab, "reader", "writer") as (reader, writer), \
-                subsystem.connected(lab.bed, "queues", subsystem.SLOW_DRIVE,
-                                    ["--nr-io-queues=1", "--nr-write-queues=1"]) as device:
+                _exported(lab, "queues", _DRIVE_NS, "--nr-io-queues=1", "--nr-write-queues=1") as device:
             with session(lab.host, device) as recording:
                 loads = [lab.host.start(_load(device, READ_4K, reads, program=reader)),
                          lab.host.start(_load(device, Kind("8 KiB", "write", 8 * KIB, "randwrite"), writes, program=writer))]
