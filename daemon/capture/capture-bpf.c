@@ -44,10 +44,11 @@ static void forget_printed(void)
 
 static int keep_warnings(enum libbpf_print_level level, const char *format, va_list args)
 {
-        _cleanup_free_ char *text = NULL, *before = printed;
+        _cleanup_free_ char *text = NULL, *before = NULL;
 
         if (level != LIBBPF_WARN)
                 return 0;
+        before = TAKE_PTR(printed);
         if (vasprintf(&text, format, args) < 0 || asprintf(&printed, "%s%s", before ?: "", text) < 0)
                 printed = TAKE_PTR(before);
         return 0;
