@@ -67,10 +67,11 @@ def _newest(suite: apt.Suite) -> str:
     return match.group(1)
 
 
-def _matching(suite: apt.Suite, version: str) -> str | None:
-    """The suite's newest complete release of a version like "7.2"."""
-    found = suite.query("search", "--names-only", rf"^linux-image-{re.escape(version)}\..*-{FLAVOUR}$")
-    releases: list[str] = re.findall(rf"^linux-image-({re.escape(version)}\.\d\S*-{FLAVOUR})\s", found, re.MULTILINE)
+def _matching(suite: apt.Suite, version: str | None) -> str | None:
+    """The suite's newest complete release of a version like "7.2", or of any."""
+    begin = re.escape(version) if version else r"[0-9]+\.[0-9]+"
+    found = suite.query("search", "--names-only", rf"^linux-image-{begin}\..*-{FLAVOUR}$")
+    releases: list[str] = re.findall(rf"^linux-image-({begin}\.\d\S*-{FLAVOUR})\s", found, re.MULTILINE)
     plain = [release for release in releases if not re.search(r"cloud|rt-|dbg|unsigned", release)]
 
     def order(release: str) -> list[int]:
@@ -87,10 +88,11 @@ def _ask(name: str) -> tuple[str, str]:
     suite = apt.Suite(SUITES[name])
     with suite.fresh():
         release = _newest(suite)
-        if name != "newest" and not release.startswith(f"{name}."):
-            other = _matching(suite, name)
-            if other is None:
-                progress.say(f"kernel {name}: {suite.name} has moved on to {release}; taking that")
+        version = None if name == "newest" else name
+        if version and not release.startswith(f"{version}.") or not _packages(suite, release):
+            other = _matching(suite, version)
+            if other is None or not version:
+                progress.say(f"kernel {name}: {suite.name} has {other or release} with all that is needed; taking that")
             release = other or release
     return suite.name, release
 
