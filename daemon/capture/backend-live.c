@@ -19,18 +19,12 @@ static int live_resolve(Backend *b, const char *name, NamespaceInfo **ret, Error
 static int make_plan(HookSides sides, const CaptureConfig *config, HookPlan **ret, Error *error)
 {
         const HookScope scope = { sides, config->transports, config->detail, privileges_permitted() };
-        KernelInventory *inventory;
         int r;
 
-        r = kernel_inventory_read(&kernel_roots_default, &inventory);
+        r = hook_plan_read(&kernel_roots_default, &scope, ret);
         if (r < 0)
                 return error_set(error, NTPROF_ERROR_KERNEL_UNSUPPORTED, "This kernel's types and symbols cannot be read: %s",
                                  g_strerror(-r));
-
-        r = hook_plan_make(inventory, &scope, ret);
-        kernel_inventory_free(inventory);
-        if (r < 0)
-                return error_set(error, NTPROF_ERROR_CAPTURE_FAILED, "No plan of hooks: %s", g_strerror(-r));
         return 0;
 }
 

@@ -62,6 +62,7 @@ static inline bool is_nvme(const char *name)
 {
         return g_str_has_prefix(name, "nvme");
 }
-void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted);
+/* Modules that are built in and show it by their functions only, in as much as these have been read. */
+void kernel_inventory_find_built_in(KernelInventory *inventory);
 void kernel_inventory_read_settings(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted);
 void kernel_inventory_read_origin(KernelModule *module, const KernelRoots *roots);

@@ -156,8 +156,14 @@ static void read_module(KernelModule *module, const KernelInventory *inventory, 
                 read_types(module, types, wanted);
 }
 
-/* What is built in and has no parameters has no folder in /sys/module. Its functions are the kernel's. */
-static void find_built_in(KernelInventory *inventory)
+/* A function of the table that is the kernel's own: by its BTF, or by its symbol. */
+static bool has_function(const KernelModule *kernel, const char *function)
+{
+        return g_hash_table_contains(kernel->functions, function) || g_hash_table_contains(kernel->symbols, function);
+}
+
+/* What is built in and has no parameters has no folder in /sys/module. */
+void kernel_inventory_find_built_in(KernelInventory *inventory)
 {
         const KernelModule *kernel = inventory->modules->pdata[0];
 
@@ -166,8 +172,7 @@ static void find_built_in(KernelInventory *inventory)
                         const HookCandidate *candidate = &hook_rows[i].candidates[j];
                         KernelModule *module = kernel_inventory_find(inventory, candidate->module);
 
-                        if (!module->loaded && candidate->kind == HOOK_FUNCTION &&
-                            g_hash_table_contains(kernel->symbols, candidate->symbol))
+                        if (!module->loaded && candidate->kind == HOOK_FUNCTION && has_function(kernel, candidate->symbol))
                                 set_built_in(module, inventory);
                 }
 }
@@ -188,7 +193,7 @@ static KernelTypes *open_types(KernelModule *kernel, const KernelRoots *roots, c
         return types;
 }
 
-int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret)
+int kernel_inventory_read_types(const KernelRoots *roots, KernelInventory **ret)
 {
         _cleanup_(kernel_types_closep) KernelTypes *types = NULL;
         KernelInventory *inventory;
@@ -210,10 +215,19 @@ int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret)
         for (unsigned i = 1; kernel_module_names[i]; i++)
                 read_module(kernel_inventory_add(inventory, kernel_module_names[i]), inventory, roots, types, &wanted);
 
-        kernel_inventory_read_symbols(inventory, roots, &wanted);
-        find_built_in(inventory);
+        kernel_inventory_find_built_in(inventory);
         kernel_inventory_read_settings(inventory, roots, &wanted);
         kernel_wanted_done(&wanted);
         *ret = inventory;
         return 0;
+}
+
+int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret)
+{
+        int r;
+
+        r = kernel_inventory_read_types(roots, ret);
+        if (r >= 0)
+                kernel_inventory_read_symbols(*ret, roots);
+        return r;
 }

@@ -65,12 +65,23 @@ static void remove_twice(KernelInventory *inventory, GHashTable *twice)
         }
 }
 
-void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots, const KernelWanted *wanted)
+static void read_table(KernelInventory *inventory, FILE *file)
 {
-        g_autofree char *path = g_strdup_printf("%s/kallsyms", roots->proc);
         g_autoptr(GHashTable) twice = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         _cleanup_free_ char *line = NULL;
+        KernelWanted wanted;
         size_t size = 0;
+
+        kernel_wanted_init(&wanted);
+        while (getline(&line, &size, file) >= 0)
+                add_line(inventory, line, &wanted, twice);
+        remove_twice(inventory, twice);
+        kernel_wanted_done(&wanted);
+}
+
+void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots)
+{
+        g_autofree char *path = g_strdup_printf("%s/kallsyms", roots->proc);
         FILE *file;
 
         file = fopen(path, "re");
@@ -78,8 +89,7 @@ void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots
                 inventory->symbols_unreadable = g_strdup_printf("%s: %s", path, g_strerror(errno));
                 return;
         }
-        while (getline(&line, &size, file) >= 0)
-                add_line(inventory, line, wanted, twice);
+        read_table(inventory, file);
         fclose(file);
-        remove_twice(inventory, twice);
+        kernel_inventory_find_built_in(inventory);
 }

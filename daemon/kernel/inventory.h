@@ -44,6 +44,9 @@ typedef struct KernelSettings {
 extern const char *const kernel_module_names[];
 
 int kernel_inventory_read(const KernelRoots *roots, KernelInventory **ret);
+/* The same in two parts: all but the kernel's symbol table, which is a hundred thousand lines and more, and that. */
+int kernel_inventory_read_types(const KernelRoots *roots, KernelInventory **ret);
+void kernel_inventory_read_symbols(KernelInventory *inventory, const KernelRoots *roots);
 /* -EINVAL, and *ret_error (to be freed) says where, when it is not an inventory. */
 int kernel_inventory_from_json(JsonNode *node, KernelInventory **ret, char **ret_error);
 JsonNode *kernel_inventory_to_json(const KernelInventory *inventory);

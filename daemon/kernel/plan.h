@@ -36,6 +36,9 @@ typedef struct HookScope {
 
 /* Never fails for lack of hooks: hook_plan_usable() says whether a session can run on it. */
 int hook_plan_make(const KernelInventory *inventory, const HookScope *scope, HookPlan **ret);
+/* The plan of the kernel that roots are of. What takes longest to read of it, its symbols, only probes need: they are read only
+ * when not all of the scope can be typed. */
+int hook_plan_read(const KernelRoots *roots, const HookScope *scope, HookPlan **ret);
 void hook_plan_free(HookPlan *plan);
 
 /* False when a boundary without which there are no stages has no hook, of any transport in the plan; *ret_reason (owned by the
