@@ -102,15 +102,20 @@ static void test_announced(Fixture *f, gconstpointer data)
         g_assert_cmpuint(f->link.records, ==, 3);
 }
 
-static void check_failed(Fixture *f, const char *message, const char *calls)
+static void check_failed_with(Fixture *f, const char *error, const char *message, const char *calls)
 {
-        g_autofree char *json = g_strdup_printf("{\"error\":\"CaptureFailed\",\"message\":\"host-a: %s\"}", message),
+        g_autofree char *json = g_strdup_printf("{\"error\":\"%s\",\"message\":\"host-a: %s\"}", error, message),
                         *told = g_strdup_printf("host-a:host-a: %s", message);
 
         fixture_wait_eof(f);
         g_assert_cmpstr(f->link.ended, ==, json);
         g_assert_cmpstr(f->told->str, ==, told);
         g_assert_cmpstr(f->fake->calls->str, ==, calls);
+}
+
+static void check_failed(Fixture *f, const char *message, const char *calls)
+{
+        check_failed_with(f, "CaptureFailed", message, calls);
 }
 
 static void test_attach_fails(Fixture *f, gconstpointer data)
@@ -138,6 +143,35 @@ static void test_drain_fails(Fixture *f, gconstpointer data)
         fixture_record_all(f);
         f->fake->drain_error = -EIO;
         check_failed(f, "reading records failed: Input/output error", "open attach threshold resume detach free");
+}
+
+static void begin_with_records(Fixture *f)
+{
+        fixture_begin(f);
+        fixture_record_all(f);
+        f->fake->on_drain = fixture_emit;
+        fixture_to_emit = 3;
+}
+
+/* The host is told which structure it is and what to do, by the error that says that this kernel cannot be measured. */
+static void test_types_are_wrong(Fixture *f, gconstpointer data)
+{
+        begin_with_records(f);
+        f->fake->wrong_types = "struct nvmet_req is not so; make that file anew";
+        check_failed_with(f, "KernelUnsupported", "struct nvmet_req is not so; make that file anew",
+                          "open attach threshold resume detach free");
+}
+
+/* Also when that is found out only while the last commands complete. */
+static void test_types_are_wrong_at_the_end(Fixture *f, gconstpointer data)
+{
+        begin_with_records(f);
+        f->fake->counters.target_in_flight = 1;
+        link_say(&f->link, WIRE_PAUSE, NULL, 0);
+        while (!strstr(f->fake->calls->str, "pause"))
+                fixture_run_once(f);
+        f->fake->wrong_types = "struct nvmet_req is not so";
+        check_failed_with(f, "KernelUnsupported", "struct nvmet_req is not so", "open attach threshold resume pause detach free");
 }
 
 static void test_cannot_open(Fixture *f, gconstpointer data)
@@ -210,6 +244,8 @@ int main(int argc, char **argv)
         ADD("attach-fails", test_attach_fails);
         ADD("resume-fails", test_resume_fails);
         ADD("drain-fails", test_drain_fails);
+        ADD("types-are-wrong", test_types_are_wrong);
+        ADD("types-are-wrong-at-the-end", test_types_are_wrong_at_the_end);
         ADD("cannot-open", test_cannot_open);
         ADD("host-goes-away", test_host_goes_away);
         ADD("protocol-broken", test_protocol_broken);
