@@ -338,10 +338,12 @@ static void on_attached(int r, const char *why, void *userdata)
 static void on_targets_changed(void *userdata)
 {
         Session *s = userdata;
-        const Error *error = targets_error(s->targets);
+        const Error *error = targets_error(s->targets), *untrue = targets_untrue(s->targets);
 
         s->observer->changed(s, SESSION_CHANGED_TARGETS, s->observer->userdata);
-        if (error && s->state == SESSION_PREPARING && !s->stop_requested)
+        if (untrue)
+                session_fail(s, untrue->code, "%s: %s", s->namespace->name, untrue->message);
+        else if (error && s->state == SESSION_PREPARING && !s->stop_requested)
                 session_fail(s, error->code, "%s: %s", s->namespace->name, error->message);
         else
                 recording_go_on(s);

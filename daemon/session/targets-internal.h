@@ -31,6 +31,7 @@ struct Targets {
         char *peer;
         TargetsPhase phase;
         Error error;
+        Error untrue;                   /* records that the analysis was given are worth nothing */
         GPtrArray *list;                /* of SessionTarget */
         Lookup lookups[NP_FILTERS_MAX];
         SessionTarget *of_path[NP_FILTERS_MAX];

@@ -80,6 +80,7 @@ Targets *targets_free(Targets *t)
         sd_event_source_disable_unref(t->timer);
         sd_event_unref(t->event);
         error_clear(&t->error);
+        error_clear(&t->untrue);
         g_free(t->peer);
         g_free(t);
         return NULL;
@@ -186,6 +187,9 @@ static void on_ended(Remote *remote, NtprofError code, const char *message, void
         Targets *t = target->targets;
         _cleanup_free_ char *unasked = NULL;
 
+        /* What it read of its kernel while it recorded was not what it took it for. */
+        if (code == NTPROF_ERROR_KERNEL_UNSUPPORTED && target->index >= 0 && message && !targets_untrue(t))
+                error_set(&t->untrue, code, "%s", message);
         if (!message && t->phase != PHASE_ENDING)
                 message = unasked = g_strdup_printf("%s ended the recording by itself", target->peer);
         targets_end_one(target, code == NTPROF_ERROR_NONE ? NTPROF_ERROR_CAPTURE_FAILED : code, message);
@@ -214,6 +218,11 @@ bool targets_settled(const Targets *t)
 const Error *targets_error(const Targets *t)
 {
         return t->error.code == NTPROF_ERROR_NONE ? NULL : &t->error;
+}
+
+const Error *targets_untrue(const Targets *t)
+{
+        return t->untrue.code == NTPROF_ERROR_NONE ? NULL : &t->untrue;
 }
 
 unsigned targets_n_ready(const Targets *t)

@@ -87,6 +87,8 @@ void targets_give_up(Targets *t, const char *why);
 bool targets_settled(const Targets *t);
 /* The machine that was demanded by name cannot be had: code and message; NULL otherwise. */
 const Error *targets_error(const Targets *t);
+/* A machine has found that its records are worth nothing, those it has told of before included; NULL otherwise. */
+const Error *targets_untrue(const Targets *t);
 
 /* The number of targets that are ready: their indices in the analysis are 0.. in the order of the list. */
 unsigned targets_n_ready(const Targets *t);

@@ -339,6 +339,44 @@ static void test_ends_early(RemoteSession *f, gconstpointer data)
         g_assert_true(session_has_target(f->session));
 }
 
+/* What it told until then is worth nothing, and has been joined: there is no report. */
+static void test_types_are_wrong(RemoteSession *f, gconstpointer data)
+{
+        FakeRemote *r = rs_one_recording(f);
+
+        fake_remote_command(f->fake, 0, r, AHEAD);
+        rs_run_for(f, 20);
+        fake_remote_ended(r, NTPROF_ERROR_KERNEL_UNSUPPORTED, "stor-a: struct nvmet_req is not so");
+        g_assert_cmpint(f->session->state, ==, SESSION_FAILED);
+        g_assert_cmpint(f->session->error, ==, NTPROF_ERROR_KERNEL_UNSUPPORTED);
+        g_assert_cmpstr(f->session->message, ==, "nvme6n1: stor-a: struct nvmet_req is not so");
+        g_assert_null(f->session->report_json);
+}
+
+/* Found out while the last commands complete. */
+static void test_types_are_wrong_at_the_end(RemoteSession *f, gconstpointer data)
+{
+        FakeRemote *r = rs_one_recording(f);
+
+        fake_remote_command(f->fake, 0, r, AHEAD);
+        session_stop(f->session);
+        rs_run_for(f, 100);
+        fake_remote_ended(r, NTPROF_ERROR_KERNEL_UNSUPPORTED, "stor-a: struct nvmet_req is not so");
+        g_assert_cmpint(f->session->state, ==, SESSION_FAILED);
+        g_assert_cmpstr(f->session->message, ==, "nvme6n1: stor-a: struct nvmet_req is not so");
+}
+
+/* A kernel that cannot be recorded at all has told nothing: the session goes on without. */
+static void test_unsupported(RemoteSession *f, gconstpointer data)
+{
+        rs_start_with(f, (SessionOptions) {});
+        rs_run_for(f, 30);
+        fake_found(f->finder, "stor-a", NULL);
+        fake_found(f->finder, "stor-a", NULL);
+        fake_remote_ended(fake_remote(f->finder, 0), NTPROF_ERROR_KERNEL_UNSUPPORTED, "stor-a: no hook for T1");
+        check_goes_on_without(f, "the target is another machine (10.0.0.2): stor-a: no hook for T1");
+}
+
 static void test_ends_by_itself(RemoteSession *f, gconstpointer data)
 {
         FakeRemote *r = rs_one_recording(f);
@@ -507,6 +545,9 @@ int main(int argc, char **argv)
         TEST("attaching-here-takes-longer", test_attaching_here_takes_longer);
         TEST("attaching-here-fails", test_attaching_here_fails);
         TEST("ends-early", test_ends_early);
+        TEST("types-are-wrong", test_types_are_wrong);
+        TEST("types-are-wrong-at-the-end", test_types_are_wrong_at_the_end);
+        TEST("unsupported", test_unsupported);
         TEST("ends-by-itself", test_ends_by_itself);
         TEST("never-ends", test_never_ends);
         TEST("sends-for-ever", test_sends_for_ever);
