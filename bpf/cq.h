@@ -30,6 +30,7 @@ static __always_inline void cq_event(struct ib_cq *cq)
 
         if (!recording && !under_way)
                 return;
+        check_due(NP_CHECK_RDMA_ROUND);
         round = bpf_map_lookup_elem(&rounds, &key);
         if (round)
                 round->event = fresh.event;
@@ -46,6 +47,8 @@ static __always_inline void cq_round_begins(__u64 cq)
         round = bpf_map_lookup_elem(&rounds, &cq);
         if (!round)
                 return;
+        if (check_wanted(NP_CHECK_RDMA_ROUND))
+                check(NP_CHECK_RDMA_ROUND, true);
         /* No event comes in between: the core has not asked for another. */
         round->arrival = round->event;
         round->event = 0;

@@ -187,13 +187,17 @@ struct ib_cq {
 };
 
 /* drivers/nvme/host/rdma.c */
-struct nvme_rdma_queue;
 struct nvme_rdma_qe {
         struct ib_cqe cqe;
-        void *data;                     /* of rsp_ring: the struct nvme_completion received into it */
+        void *data;                     /* of rsp_ring: the struct nvme_completion received into it; of a request: its command */
 };
 struct nvme_rdma_request {
         struct nvme_rdma_qe sqe;
+};
+struct nvme_rdma_queue {
+        struct nvme_rdma_qe *rsp_ring;
+        int queue_size;
+        struct ib_qp *qp;
 };
 
 /* drivers/nvme/target/nvmet.h */
@@ -251,6 +255,7 @@ struct nvmet_tcp_queue {
 /* drivers/nvme/target/rdma.c */
 struct nvmet_rdma_queue {
         struct ib_cq *cq;
+        struct nvmet_sq nvme_sq;
 };
 struct nvmet_rdma_rsp {
         struct ib_cqe send_cqe;

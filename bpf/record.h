@@ -118,11 +118,24 @@ enum np_counter {
 enum np_check {
         NP_CHECK_CONTROLLER,    /* host: a request's controller has the number that sysfs tells */
         NP_CHECK_TCP_SENDING,   /* host: what a queue is to send next is a request of that queue */
+        NP_CHECK_RDMA_SENDING,  /* host: what a queue posts is a request of that queue, with the command that H2 saw */
+        NP_CHECK_RDMA_RESPONSE, /* host: a response is in the ring of its connection's queue */
+        NP_CHECK_RDMA_ROUND,    /* both: what is polled is a completion queue that had an event */
+        NP_CHECK_ARRIVAL,       /* target: what a host here was answered had come from one of the filters */
         NP_CHECK_REQUEST,       /* target: a request's command is the one that the tracepoint tells */
         NP_CHECK_RESPONSE,      /* target: a response has its command's number, and its queue's */
         NP_CHECK_TCP_COMMAND,   /* target: a command's connection has the queue that its request has */
         NP_CHECK_TCP_RESPONDING,/* target: what a connection sends is a command of that connection */
+        NP_CHECK_RDMA_COMMAND,  /* target: a command's connection has the queue that its request has */
+        NP_CHECK_RDMA_READ,     /* target: the completion of an RDMA READ is of a command of that connection */
+        NP_CHECK_RDMA_SENT,     /* target: the completion of a response's send is */
         NP_CHECK_COUNT,
+};
+
+struct np_checks {
+        __u32 failed;                   /* bits by enum np_check */
+        __u32 made[NP_CHECK_COUNT];
+        __u32 due[NP_CHECK_COUNT];      /* it should have been made by then, and none has been; where the programs can tell */
 };
 
 /* Count of all commands by kind, per CPU: open addressing, a key of 0 is free. Key: filter + 1 in bits 32..47, FUA in bit

@@ -11,6 +11,38 @@ static __always_inline __u64 request_of_qe(struct nvme_rdma_qe *qe)
         return (__u64)qe - bpf_core_field_offset(struct nvme_rdma_request, sqe) - bpf_core_type_size(struct request);
 }
 
+/* Of a queue that has sampled commands. An asynchronous event request is in no request, but on the controller's first queue,
+ * which has none. */
+static __always_inline void check_posted(struct nvme_rdma_queue *queue, struct request *rq)
+{
+        if (check_wanted(NP_CHECK_RDMA_SENDING) && queue_get((__u64)queue))
+                check(NP_CHECK_RDMA_SENDING, BPF_CORE_READ(rq, mq_hctx, driver_data) == queue);
+}
+
+static __always_inline void check_command(struct nvme_rdma_qe *qe, __u16 cid)
+{
+        struct nvme_command *cmd;
+
+        if (!check_wanted(NP_CHECK_RDMA_SENDING))
+                return;
+        cmd = READ(qe, data);
+        check(NP_CHECK_RDMA_SENDING, BPF_CORE_READ(cmd, common.command_id) == cid);
+}
+
+/* Before the response itself is looked at, which need not be the one that came (below). */
+static __always_inline void check_response(struct ib_wc *wc, struct nvme_rdma_qe *qe)
+{
+        struct nvme_rdma_queue *queue;
+        __u64 at;
+
+        if (!check_wanted(NP_CHECK_RDMA_RESPONSE))
+                return;
+        queue = READ(wc, qp, qp_context);
+        at = (__u64)qe - (__u64)BPF_CORE_READ(queue, rsp_ring);
+        check(NP_CHECK_RDMA_RESPONSE, BPF_CORE_READ(queue, qp) == READ(wc, qp) &&
+              at < BPF_CORE_READ(queue, queue_size) * (__u64)bpf_core_type_size(struct nvme_rdma_qe));
+}
+
 /* Also called for asynchronous event requests, whose qe is in no request. */
 ENTRY(nvme_rdma_post_send, nvme_rdma_post_send_entry, struct nvme_rdma_queue *queue, struct nvme_rdma_qe *qe)
 {
@@ -21,9 +53,11 @@ ENTRY(nvme_rdma_post_send, nvme_rdma_post_send_entry, struct nvme_rdma_queue *qu
         if (!any_unsent())
                 return 0;
         rq = request_of_qe(qe);
+        check_posted(queue, (struct request *)rq);
         command = command_get(rq);
         if (!command || command->send_entry)
                 return 0;
+        check_command(qe, command->record.header.id.cid);
         command->send_entry = bpf_ktime_get_ns();
         key.cid = command->record.header.id.cid;
         if (response_await(&key, rq))
@@ -63,6 +97,7 @@ ENTRY(nvme_rdma_recv_done, nvme_rdma_recv_done, struct ib_cq *cq, struct ib_wc *
         if (!under_way || READ(wc, status) != IB_WC_SUCCESS)
                 return 0;
         qe = (void *)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvme_rdma_qe, cqe);
+        check_response(wc, qe);
         if (bpf_core_read(&response, sizeof(response), &qe->data) < 0 ||
             bpf_core_read(&cid, sizeof(cid), &response->command_id) < 0)
                 return 0;

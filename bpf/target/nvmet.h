@@ -183,6 +183,8 @@ TRACEPOINT(nvmet_req_init, nvmet_req_init, struct nvmet_req *req, struct nvme_co
         index = filter_index(controller, header.id.cntlid, header.id.nsid);
         if (index >= NP_FILTERS_MAX)
                 return 0;
+        if (check_wanted(NP_CHECK_ARRIVAL))
+                check(NP_CHECK_ARRIVAL, true);
         barrier_var(index);     /* or the compiler drops the mask that the verifier needs */
         index &= NP_FILTERS_MAX - 1;
         cpu = this_cpu();

@@ -14,6 +14,29 @@ static __always_inline __u64 req_of_rsp(__u64 rsp)
         return rsp + bpf_core_field_offset(struct nvmet_rdma_rsp, req);
 }
 
+static __always_inline void check_command(struct nvmet_req *req)
+{
+        struct nvmet_rdma_rsp *rsp = (void *)req - bpf_core_field_offset(struct nvmet_rdma_rsp, req);
+        struct nvmet_rdma_queue *queue;
+
+        if (!check_wanted(NP_CHECK_RDMA_COMMAND))
+                return;
+        queue = BPF_CORE_READ(rsp, queue);
+        check(NP_CHECK_RDMA_COMMAND, (__u64)READ(req, sq) == (__u64)&queue->nvme_sq);
+}
+
+/* The driver asks the connection for its queue, too, whatever the completion's status. */
+static __always_inline void check_completion(enum np_check which, __u64 rsp_, struct ib_cq *cq, struct ib_wc *wc)
+{
+        struct nvmet_rdma_rsp *rsp = (void *)rsp_;
+        struct nvmet_rdma_queue *queue;
+
+        if (!check_wanted(which) || !under_way)
+                return;
+        queue = BPF_CORE_READ(rsp, queue);
+        check(which, queue == READ(wc, qp, qp_context) && BPF_CORE_READ(queue, cq) == cq);
+}
+
 /* Goes to storage, or posts the RDMA READ; again for a command that had found the send queue full. */
 ENTRY(nvmet_rdma_execute_command, nvmet_rdma_execute_command, struct nvmet_rdma_rsp *rsp)
 {
@@ -30,10 +53,12 @@ ENTRY(nvmet_rdma_execute_command, nvmet_rdma_execute_command, struct nvmet_rdma_
 /* T3, and so T2: the data is here. */
 ENTRY(nvmet_rdma_read_data_done, nvmet_rdma_read_data_done, struct ib_cq *cq, struct ib_wc *wc)
 {
-        __u64 req = req_of_rsp((__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, read_cqe)), now, arrival;
+        __u64 rsp = (__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, read_cqe), now, arrival;
+        __u64 req = req_of_rsp(rsp);
         struct target_command *command = command_get(req);
         struct np_target_record *record;
 
+        check_completion(NP_CHECK_RDMA_READ, rsp, cq, wc);
         if (!command)
                 return 0;
         /* The connection broke: there will be no response. */
@@ -67,6 +92,7 @@ ENTRY(nvmet_rdma_queue_response, nvmet_rdma_queue_response_entry, struct nvmet_r
         now = bpf_ktime_get_ns();
         if (!command->record.t[NP_T8]) {
                 check_response(&command->record.header.id, req);
+                check_command(req);
                 storage_answered(command, READ(req, cqe, status) >> 1, now);
         }
         command_queued(command, NULL, now);
@@ -120,9 +146,11 @@ EXIT_VOID(nvmet_rdma_queue_response, nvmet_rdma_queue_response_exit, is_sending,
 /* TS: the host's side has acknowledged the response, and all data before it. */
 ENTRY(nvmet_rdma_send_done, nvmet_rdma_send_done, struct ib_cq *cq, struct ib_wc *wc)
 {
-        __u64 req = req_of_rsp((__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe)), now;
+        __u64 rsp = (__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe), now;
+        __u64 req = req_of_rsp(rsp);
         struct target_command *command = command_get(req);
 
+        check_completion(NP_CHECK_RDMA_SENT, rsp, cq, wc);
         if (!command || !command->record.t[NP_T8])
                 return 0;
         now = bpf_ktime_get_ns();

@@ -162,10 +162,10 @@ EXIT(kernel_sendpage, kernel_sendpage, socket_is_sending, struct socket *sock, v
         if (!state)
                 return 0;
         cmd = BPF_CORE_READ(queue, snd_cmd);
+        if (check_wanted(NP_CHECK_TCP_RESPONDING))
+                check(NP_CHECK_TCP_RESPONDING, cmd && READ(cmd, queue) == queue);
         if (!cmd)
                 return 0;
-        if (check_wanted(NP_CHECK_TCP_RESPONDING))
-                check(NP_CHECK_TCP_RESPONDING, READ(cmd, queue) == queue);
         sent = BPF_CORE_READ(cmd, state);
         if (sent == NVMET_TCP_SEND_R2T)
                 r2t_sent(req_of(cmd), state);

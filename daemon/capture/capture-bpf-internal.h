@@ -15,7 +15,7 @@ typedef struct Side {
         struct bpf_map *ring, *cpus;    /* NULL, and so what follows, until it is loaded */
         volatile uint32_t *recording, *threshold;
         volatile int64_t *under_way;
-        volatile uint32_t *checks_failed;
+        const volatile struct np_checks *checks_seen;
         TypeChecks checks;              /* none of typed programs: their types are the kernel's */
 } Side;
 

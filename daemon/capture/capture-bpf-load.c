@@ -154,10 +154,10 @@ static int find_variables(Side *side)
         side->recording = program_set_variable(side->programs, "recording", sizeof(*side->recording));
         side->threshold = program_set_variable(side->programs, "threshold", sizeof(*side->threshold));
         side->under_way = program_set_variable(side->programs, "under_way", sizeof(*side->under_way));
-        side->checks_failed = program_set_variable(side->programs, "checks_failed", sizeof(*side->checks_failed));
+        side->checks_seen = program_set_variable(side->programs, "checks", sizeof(*side->checks_seen));
         side->ring = program_set_map(side->programs, "ring");
         side->cpus = program_set_map(side->programs, "cpus");
-        return side->recording && side->threshold && side->under_way && side->checks_failed && side->ring && side->cpus ? 0 : -ENOENT;
+        return side->recording && side->threshold && side->under_way && side->checks_seen && side->ring && side->cpus ? 0 : -ENOENT;
 }
 
 static int load_side(CaptureBpf *b, Side *side, int (*write_side_constants)(CaptureBpf *b), const char **ret_error)
@@ -185,7 +185,7 @@ static int take_types_of(Side *side, HookSides which, KernelTypes *types, Error 
                 return 0;
         r = program_set_take_types(side->programs, types, error);
         if (r >= 0)
-                type_checks_make(types, which, &side->checks);
+                type_checks_make(types, which, side->programs, &side->checks);
         return r;
 }
 

@@ -19,12 +19,27 @@ static CaptureBpf *bpf(Capture *c)
         return (CaptureBpf *) c;
 }
 
+/* It was sent, then, and a response came. */
+static bool is_answered(const struct np_host_record *record)
+{
+        return record->h[NP_H7] && !record->header.status && !(record->header.flags & (NP_F_CANCELLED | NP_F_RETRIED));
+}
+
 static int on_host_record(void *userdata, void *data, size_t size)
 {
+        const struct np_host_record *record = data;
         CaptureBpf *b = userdata;
 
-        if (size >= sizeof(struct np_host_record))
-                b->capture.handlers.host_record(data, b->capture.handlers.userdata);
+        if (size < sizeof(*record))
+                return 0;
+        if (is_answered(record) && record->header.filter < b->config.n_host_filters) {
+                const CapturePath *path = b->config.host_paths + record->header.filter;
+
+                type_checks_answered(&b->host.checks, path->transport);
+                if (path->to_target)
+                        type_checks_answered(&b->target.checks, path->transport);
+        }
+        b->capture.handlers.host_record(record, b->capture.handlers.userdata);
         return 0;
 }
 
@@ -206,10 +221,10 @@ static const char *wrong_types(Capture *c)
         CaptureBpf *b = bpf(c);
         const char *wrong = NULL;
 
-        if (b->host.checks_failed)
-                wrong = type_checks_wrong(&b->host.checks, *b->host.checks_failed);
-        if (!wrong && b->target.checks_failed)
-                wrong = type_checks_wrong(&b->target.checks, *b->target.checks_failed);
+        if (b->host.checks_seen)
+                wrong = type_checks_wrong(&b->host.checks, b->host.checks_seen);
+        if (!wrong && b->target.checks_seen)
+                wrong = type_checks_wrong(&b->target.checks, b->target.checks_seen);
         return wrong;
 }
 

@@ -16,9 +16,15 @@
 typedef struct Capture Capture;
 typedef struct HookPlan HookPlan;
 
+typedef struct CapturePath {
+        Transports transport;
+        bool to_target;                         /* its target is this machine, and one of the target's filters */
+} CapturePath;
+
 typedef struct CaptureConfig {
         unsigned n_host_filters;                /* 0: no host side */
         struct np_host_filter host_filters[NP_FILTERS_MAX];
+        CapturePath host_paths[NP_FILTERS_MAX]; /* of each filter */
         uint32_t head_major, head_minor;        /* of the block device applications open: nvme6n1 */
         unsigned n_target_filters;              /* 0: no target side */
         struct np_target_filter target_filters[NP_FILTERS_MAX];

@@ -155,18 +155,19 @@ static void add_target_filter(CaptureConfig *config, const NamespaceInfo *info, 
 static void make_config(const NamespaceInfo *info, const SessionOptions *options, CaptureConfig *ret)
 {
         *ret = (CaptureConfig) { .head_major = info->major, .head_minor = info->minor, .detail = options->detail };
-        for (size_t i = 0; i < info->n_paths; i++)
-                ret->transports |= transport_by_name(info->paths[i].transport)->transport;
-
         for (size_t i = 0; i < info->n_paths; i++) {
                 const NamespacePath *path = info->paths + i;
+                CapturePath *to = ret->host_paths + ret->n_host_filters;
                 struct np_host_filter *host = ret->host_filters + ret->n_host_filters++;
 
                 strncpy(host->disk, path->disk, sizeof(host->disk) - 1);
                 host->seed = namespace_seed(path->hostnqn);
                 host->nsid = info->nsid;
                 host->cntlid = path->cntlid < 0 ? NP_CNTLID_UNKNOWN : path->cntlid;
-                if (path->local && !options->no_target)
+                to->transport = transport_by_name(path->transport)->transport;
+                ret->transports |= to->transport;
+                to->to_target = path->local && !options->no_target;
+                if (to->to_target)
                         add_target_filter(ret, info, path);
         }
 }

@@ -46,6 +46,9 @@ static void test_debian_11(void)
                 { "nvme_tcp", "nvme_tcp_queue", "request", 176 },
                 { "nvme_rdma", "nvme_rdma_qe", "data", 8 },
                 { "nvme_rdma", "nvme_rdma_request", "sqe", 40 },
+                { "nvme_rdma", "nvme_rdma_queue", "rsp_ring", 0 },
+                { "nvme_rdma", "nvme_rdma_queue", "queue_size", 8 },
+                { "nvme_rdma", "nvme_rdma_queue", "qp", 48 },
                 { "nvmet", "nvmet_ctrl", "subsys", 0 },
                 { "nvmet", "nvmet_ctrl", "cntlid", 88 },
                 { "nvmet", "nvmet_ctrl", "hostnqn", 628 },
@@ -73,6 +76,7 @@ static void test_debian_11(void)
                 { "nvmet_rdma", "nvmet_rdma_rsp", "read_cqe", 80 },
                 { "nvmet_rdma", "nvmet_rdma_rsp", "req", 176 },
                 { "nvmet_rdma", "nvmet_rdma_queue", "cq", 24 },
+                { "nvmet_rdma", "nvmet_rdma_queue", "nvme_sq", 72 },
         };
         struct btf *vmlinux = btf_stub("vmlinux-5.10");
 

@@ -47,7 +47,7 @@ static void add_all(struct btf *btf, const char *module, GString *symbols)
         for (unsigned i = 0; i < n_hook_rows; i++) {
                 const HookCandidate *candidate = &hook_rows[i].candidates[0];
 
-                if (hook_rows[i].side != HOOK_SIDE_HOST || (hook_rows[i].transport && !g_str_equal(hook_rows[i].transport, "tcp")))
+                if (hook_rows[i].side != HOOK_SIDE_HOST || g_strcmp0(hook_rows[i].transport, "rdma") == 0)
                         continue;
                 for (unsigned j = 0; j < HOOK_FIELDS_MAX && candidate->fields[j].field; j++)
                         if (g_str_equal(candidate->fields[j].module, module))

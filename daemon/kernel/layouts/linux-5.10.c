@@ -6,7 +6,7 @@
  *
  *   drivers/nvme/host/nvme.h      164 nvme_request, 241 nvme_ctrl
  *   drivers/nvme/host/tcp.c       78 nvme_tcp_request (without status: the same place), 112 nvme_tcp_queue
- *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request
+ *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request, 85 nvme_rdma_queue
  *   drivers/nvme/target/nvmet.h   56 nvmet_ns, 96 nvmet_cq, 101 nvmet_sq, 165 nvmet_ctrl, 216 nvmet_subsys,
  *                                 291 nvmet_fabrics_ops, 312 nvmet_req
  *   drivers/nvme/target/tcp.c     37 nvmet_tcp_send_state, 56 nvmet_tcp_cmd, 94 nvmet_tcp_queue

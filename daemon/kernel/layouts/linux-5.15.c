@@ -4,7 +4,7 @@
  *
  *   drivers/nvme/host/nvme.h      163 nvme_request, 241 nvme_ctrl
  *   drivers/nvme/host/tcp.c       78 nvme_tcp_request, 113 nvme_tcp_queue
- *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request
+ *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request, 85 nvme_rdma_queue
  *   drivers/nvme/target/nvmet.h   58 nvmet_ns, 98 nvmet_cq, 103 nvmet_sq, 167 nvmet_ctrl, 213 nvmet_subsys,
  *                                 295 nvmet_fabrics_ops, 316 nvmet_req
  *   drivers/nvme/target/tcp.c     46 nvmet_tcp_send_state, 65 nvmet_tcp_cmd, 103 nvmet_tcp_queue

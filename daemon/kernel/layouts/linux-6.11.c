@@ -4,7 +4,7 @@
  *
  *   drivers/nvme/host/nvme.h      182 nvme_request, 275 nvme_ctrl
  *   drivers/nvme/host/tcp.c       102 nvme_tcp_request, 139 nvme_tcp_queue
- *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request
+ *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request, 85 nvme_rdma_queue
  *   drivers/nvme/target/nvmet.h   59 nvmet_ns, 100 nvmet_cq, 105 nvmet_sq, 194 nvmet_ctrl, 251 nvmet_subsys,
  *                                 344 nvmet_fabrics_ops, 368 nvmet_req
  *   drivers/nvme/target/tcp.c     90 nvmet_tcp_send_state, 109 nvmet_tcp_cmd, 149 nvmet_tcp_queue

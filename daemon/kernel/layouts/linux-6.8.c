@@ -4,7 +4,7 @@
  *
  *   drivers/nvme/host/nvme.h      171 nvme_request, 263 nvme_ctrl
  *   drivers/nvme/host/tcp.c       94 nvme_tcp_request, 131 nvme_tcp_queue
- *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request
+ *   drivers/nvme/host/rdma.c      50 nvme_rdma_qe, 62 nvme_rdma_request, 85 nvme_rdma_queue
  *   drivers/nvme/target/nvmet.h   59 nvmet_ns, 100 nvmet_cq, 105 nvmet_sq, 193 nvmet_ctrl, 248 nvmet_subsys,
  *                                 339 nvmet_fabrics_ops, 361 nvmet_req
  *   drivers/nvme/target/tcp.c     90 nvmet_tcp_send_state, 109 nvmet_tcp_cmd, 149 nvmet_tcp_queue

@@ -149,8 +149,15 @@ struct nvme_rdma_request {
         pointer mr;
         struct nvme_rdma_qe sqe;
 };
+struct nvme_rdma_queue {
+        pointer rsp_ring;
+        int queue_size;
+        u64 cmnd_capsule_len;
+        pointer ctrl, device, ib_cq, qp;
+};
 MODULE_HAS(nvme_rdma, nvme_rdma_qe);
 MODULE_HAS(nvme_rdma, nvme_rdma_request);
+MODULE_HAS(nvme_rdma, nvme_rdma_queue);
 
 /* drivers/nvme/target/nvmet.h; NVMET_ASYNC_EVENTS is 4, NVMF_NQN_FIELD_LEN 256, NVMET_SN_MAX_SIZE 20,
  * NVMET_MAX_INLINE_BIOVEC 8 */
@@ -355,6 +362,12 @@ struct nvmet_rdma_rsp {
 };
 struct nvmet_rdma_queue {
         pointer cm_id, qp, port, cq;
+        int sq_wr_avail;
+        pointer dev, nsrq;
+        struct spinlock state_lock;
+        int state;
+        struct nvmet_cq nvme_cq;
+        struct nvmet_sq nvme_sq;
 };
 MODULE_HAS(nvmet_rdma, nvmet_rdma_rsp);
 MODULE_HAS(nvmet_rdma, nvmet_rdma_queue);
