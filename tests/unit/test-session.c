@@ -144,6 +144,9 @@ static void test_configuration(Fixture *f, gconstpointer data)
         g_assert_cmpstr(config->host_filters[1].disk, ==, "nvme6c7n1");
         g_assert_cmpuint(config->host_filters[1].nsid, ==, 1);
         g_assert_cmphex(config->host_filters[1].seed, ==, namespace_seed("nqn.host"));
+        g_assert_cmpuint(config->transports, ==, TRANSPORT_TCP);
+        g_assert_cmpint(config->host_paths[1].transport, ==, TRANSPORT_TCP);
+        g_assert_true(config->host_paths[1].to_target);
         g_assert_cmpuint(config->head_major, ==, 259);
         g_assert_cmpuint(config->head_minor, ==, 6);
         g_assert_cmpuint(config->n_target_filters, ==, 1);
