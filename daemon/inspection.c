@@ -155,6 +155,23 @@ static void add_privileges(JsonBuilder *b, const Inspection *inspection, uint64_
         json_builder_end_object(b);
 }
 
+static void add_holds(JsonBuilder *b, const HookPlan *plan, const Asked *a, const NamespaceInfo *namespace)
+{
+        g_autofree const char **names = NULL;
+        HookSides sides = 0;
+        const char *why;
+
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1)
+                if (side_usable(plan, a, namespace, side, &why))
+                        sides |= side;
+        names = hook_plan_holds(plan, sides);
+        json_builder_set_member_name(b, "holds");
+        json_builder_begin_array(b);
+        for (unsigned i = 0; names[i]; i++)
+                json_builder_add_string_value(b, names[i]);
+        json_builder_end_array(b);
+}
+
 JsonNode *inspection_build(const Inspection *inspection)
 {
         g_autoptr(JsonBuilder) b = json_builder_new();
@@ -173,6 +190,7 @@ JsonNode *inspection_build(const Inspection *inspection)
         add_transports(b, plan, &a);
         add_families(b, plan, &a);
         add_privileges(b, inspection, hook_plan_capabilities(plan, a.scope.sides));
+        add_holds(b, plan, &a, inspection->namespace);
         inspection_add_lacks(b, inspection, plan);
         inspection_add_notes(b, inspection, plan);
         json_builder_set_member_name(b, "plan");

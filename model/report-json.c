@@ -94,6 +94,8 @@ static void add_session(JsonBuilder *b, const NpReportFacts *facts)
         add_bool(b, "detail", facts->detail);
         add_count(b, "commands", facts->commands);
         add_count(b, "sampled", facts->sampled);
+        if (facts->ended_reason)
+                add_string(b, "cut_short", facts->ended_reason);
         json_builder_end_object(b);
 }
 

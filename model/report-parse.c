@@ -44,6 +44,8 @@ static void read_session(NpJsonReader *r, JsonObject *root, NpReportFacts *facts
         facts->detail = np_json_has(o, "detail") && np_json_get_bool(r, o, "detail");
         facts->commands = np_json_get_count(r, o, "commands");
         facts->sampled = np_json_get_count(r, o, "sampled");
+        if (np_json_has(o, "cut_short"))
+                facts->ended_reason = np_json_get_fact(r, o, "cut_short");
         np_json_leave(r, before);
 }
 

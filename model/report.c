@@ -173,6 +173,7 @@ NpReportFacts *np_report_facts_copy(const NpReportFacts *facts)
         copy->host_kernel = g_strdup(facts->host_kernel);
         copy->host_nqn = g_strdup(facts->host_nqn);
         copy->subsystem_nqn = g_strdup(facts->subsystem_nqn);
+        copy->ended_reason = g_strdup(facts->ended_reason);
         copy->diskstats.reason = g_strdup(facts->diskstats.reason);
 
         copy->paths = g_ptr_array_copy(facts->paths, path_copy, NULL);
@@ -195,6 +196,7 @@ void np_report_facts_free(NpReportFacts *facts)
         g_free(facts->host_kernel);
         g_free(facts->host_nqn);
         g_free(facts->subsystem_nqn);
+        g_free(facts->ended_reason);
         g_free(facts->diskstats.reason);
         g_ptr_array_unref(facts->paths);
         g_ptr_array_unref(facts->host_hooks);

@@ -103,6 +103,7 @@ typedef struct {
         char *subsystem_nqn;
         gint64 started_realtime_us;
         guint64 duration_ns;                    /* of recording */
+        char *ended_reason;                     /* why it ended before anybody wanted it to; NULL: it did not */
         guint32 seed;
         guint32 threshold;                      /* last in force; 0xffffffff = all */
         gboolean threshold_fixed;               /* --sample all or 1/N, not auto */

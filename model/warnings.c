@@ -42,6 +42,15 @@ static void warn_nothing(NpReport *report)
                      report->facts->commands);
 }
 
+static void warn_ended(NpReport *report)
+{
+        const NpReportFacts *facts = report->facts;
+
+        if (facts->ended_reason)
+                warn(report, "The recording ended after %.1f s, before it was to: %s.", facts->duration_ns / 1e9,
+                     facts->ended_reason);
+}
+
 static void warn_sampling(NpReport *report)
 {
         const NpReportFacts *facts = report->facts;
@@ -228,6 +237,7 @@ void np_report_add_warnings(NpReport *report)
         locale_t before = np_text_begin();
 
         warn_nothing(report);
+        warn_ended(report);
         warn_sampling(report);
         warn_losses(report);
         warn_untold(report);

@@ -38,6 +38,7 @@ static const struct {
         [NP_PROP_LOST]           = { "Lost", "a{st}", "lost" },
         [NP_PROP_HAS_TARGET]     = { "HasTarget", "b", "has-target" },
         [NP_PROP_HOOKS]          = { "Hooks", "a(sss)", "hooks" },
+        [NP_PROP_HOLDS]          = { "Holds", "as", "holds" },
         [NP_PROP_TARGETS]        = { "Targets", "a(sss)", "targets" },
 };
 
@@ -273,6 +274,11 @@ static void ntprof_session_class_init(NtprofSessionClass *class)
          * NtprofSession:hooks: (getter get_hooks)
          *
          * a(sss): boundary, mechanism and symbol of what is attached.
+         */
+        /**
+         * NtprofSession:holds: (getter get_holds)
+         *
+         * as: kernel modules of this machine that cannot be unloaded because of what is attached.
          */
         /**
          * NtprofSession:targets: (getter get_targets)

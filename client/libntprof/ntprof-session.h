@@ -54,6 +54,7 @@ GVariant *ntprof_session_get_lost(NtprofSession *self);
 guint64 ntprof_session_get_lost_total(NtprofSession *self);
 gboolean ntprof_session_get_has_target(NtprofSession *self);
 GVariant *ntprof_session_get_hooks(NtprofSession *self);
+GVariant *ntprof_session_get_holds(NtprofSession *self);
 GVariant *ntprof_session_get_targets(NtprofSession *self);
 gboolean ntprof_session_get_gone(NtprofSession *self);
 gboolean ntprof_session_has_ended(NtprofSession *self);

@@ -266,6 +266,19 @@ GVariant *ntprof_session_get_hooks(NtprofSession *self)
 }
 
 /**
+ * ntprof_session_get_holds: (get-property holds)
+ * @self: a session
+ *
+ * Returns: (transfer none) (nullable): as, kernel modules of this machine that cannot be unloaded because of what is attached;
+ *   none before anything is, and when the session has ended. %NULL when the service does not tell
+ */
+GVariant *ntprof_session_get_holds(NtprofSession *self)
+{
+        g_return_val_if_fail(NTPROF_IS_SESSION(self), NULL);
+        return self->values[NP_PROP_HOLDS];
+}
+
+/**
  * ntprof_session_get_targets: (get-property targets)
  * @self: a session
  *

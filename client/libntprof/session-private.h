@@ -33,6 +33,7 @@ enum {
         NP_PROP_LOST,
         NP_PROP_HAS_TARGET,
         NP_PROP_HOOKS,
+        NP_PROP_HOLDS,
         NP_PROP_TARGETS,
         NP_N_MIRRORED,
         /* the library's own */

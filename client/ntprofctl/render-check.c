@@ -174,6 +174,18 @@ static void add_privileges(GString *text, JsonObject *privileges)
                 g_string_append_printf(text, "needs %s, and has them\n", needed);
 }
 
+/* Of those that are loose it says nothing: unloading them ends the session, which then says so. */
+static void add_holds(GString *text, JsonArray *modules)
+{
+        g_autofree char *names = join(modules), *line = NULL;
+
+        if (!*names)
+                return;
+        add_heading(text, "holds: ");
+        line = g_strdup_printf("%s cannot be unloaded while a session lasts", names);
+        render_check_wrapped(text, INDENT, line);
+}
+
 static void add_setting(GString *text, JsonObject *settings, const char *name)
 {
         JsonNode *node = settings ? json_object_get_member(settings, name) : NULL;
@@ -293,6 +305,7 @@ char *render_check(const char *inspection, gboolean verbose, gboolean *ret_usabl
                 add_side(text, sides[i], document);
         add_modules(text, check_array(inventory, "modules"), verbose);
         add_privileges(text, check_object(document, "privileges"));
+        add_holds(text, check_array(document, "holds"));
         if (verbose)
                 add_settings(text, check_object(inventory, "settings"));
         add_lacks(text, document);

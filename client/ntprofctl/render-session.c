@@ -138,6 +138,16 @@ static void add_hooks(GString *text, GVariant *hooks)
         }
 }
 
+static void add_holds(GString *text, GVariant *holds)
+{
+        g_autofree const char **modules = holds ? g_variant_get_strv(holds, NULL) : NULL;
+
+        if (modules && *modules) {
+                g_autofree char *names = g_strjoinv(", ", (char **) modules);
+                output_row(text, "holds", "%s: cannot be unloaded before it ends", names);
+        }
+}
+
 char *render_session(NtprofSession *session)
 {
         GString *text = g_string_new(NULL);
@@ -167,6 +177,7 @@ char *render_session(NtprofSession *session)
                 output_row(text, "joined", "%" G_GUINT64_FORMAT, ntprof_session_get_joined(session));
         add_targets(text, session);
         add_lost(text, ntprof_session_get_lost(session));
+        add_holds(text, ntprof_session_get_holds(session));
         add_hooks(text, ntprof_session_get_hooks(session));
         return g_string_free(text, FALSE);
 }

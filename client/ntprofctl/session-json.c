@@ -39,6 +39,21 @@ static void add_hooks(JsonBuilder *builder, GVariant *hooks)
         json_builder_end_array(builder);
 }
 
+static void add_holds(JsonBuilder *builder, GVariant *holds)
+{
+        GVariantIter iter;
+        const char *module;
+
+        json_builder_set_member_name(builder, "holds");
+        json_builder_begin_array(builder);
+        if (holds) {
+                g_variant_iter_init(&iter, holds);
+                while (g_variant_iter_next(&iter, "&s", &module))
+                        json_builder_add_string_value(builder, module);
+        }
+        json_builder_end_array(builder);
+}
+
 static void add_targets(JsonBuilder *builder, GVariant *targets)
 {
         GVariantIter iter;
@@ -80,6 +95,7 @@ static void add_session(JsonBuilder *builder, NtprofSession *session)
         json_add_boolean(builder, "has_target", ntprof_session_get_has_target(session));
         add_targets(builder, ntprof_session_get_targets(session));
         add_hooks(builder, ntprof_session_get_hooks(session));
+        add_holds(builder, ntprof_session_get_holds(session));
 }
 
 char *session_to_json(NtprofSession *session)

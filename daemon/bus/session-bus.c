@@ -232,6 +232,18 @@ static int property_hooks(sd_bus *bus, const char *path, const char *interface, 
         return sd_bus_message_close_container(reply);
 }
 
+static int property_holds(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                          void *userdata, sd_bus_error *ret_error)
+{
+        const Session *s = userdata;
+        int r;
+
+        r = sd_bus_message_open_container(reply, SD_BUS_TYPE_ARRAY, "s");
+        for (guint i = 0; r >= 0 && i < s->holds->len && !session_has_ended(s); i++)
+                r = sd_bus_message_append(reply, "s", s->holds->pdata[i]);
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 static int property_targets(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
                             void *userdata, sd_bus_error *ret_error)
 {
@@ -287,6 +299,7 @@ static const sd_bus_vtable session_vtable[] = {
         SD_BUS_PROPERTY("HasTarget", "b", property_bool, 0, CHANGES),
         SD_BUS_PROPERTY("Targets", "a(sss)", property_targets, 0, CHANGES),
         SD_BUS_PROPERTY("Hooks", "a(sss)", property_hooks, 0, CHANGES),
+        SD_BUS_PROPERTY("Holds", "as", property_holds, 0, CHANGES),
         SD_BUS_VTABLE_END,
 };
 
@@ -306,6 +319,7 @@ static const struct {
         { SESSION_CHANGED_COUNTERS, "Lost" },
         { SESSION_CHANGED_HOOKS | SESSION_CHANGED_TARGETS, "HasTarget" },
         { SESSION_CHANGED_HOOKS | SESSION_CHANGED_TARGETS, "Hooks" },
+        { SESSION_CHANGED_STATE | SESSION_CHANGED_HOOKS, "Holds" },
         { SESSION_CHANGED_STATE | SESSION_CHANGED_TARGETS, "Targets" },
 };
 

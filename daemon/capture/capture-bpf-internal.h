@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture-bpf.h"
+#include "loose-modules.h"
 #include "program-set.h"
 #include "type-check.h"
 
@@ -24,6 +25,7 @@ typedef struct CaptureBpf {
         CaptureConfig config;
         Side host, target;
         struct ring_buffer *ring;
+        LooseModules *loose;
         CaptureHook *hooks;
         unsigned n_hooks;
         uint32_t threshold;

@@ -228,6 +228,11 @@ static const char *wrong_types(Capture *c)
         return wrong;
 }
 
+static const char *gone(Capture *c)
+{
+        return loose_modules_gone(bpf(c)->loose);
+}
+
 static unsigned get_hooks(Capture *c, const CaptureHook **ret)
 {
         *ret = bpf(c)->hooks;
@@ -257,6 +262,7 @@ static void free_capture(Capture *c)
         detach(c);
         program_set_free(b->host.programs);
         program_set_free(b->target.programs);
+        loose_modules_free(b->loose);
         type_checks_done(&b->host.checks);
         type_checks_done(&b->target.checks);
         for (unsigned i = 0; i < b->n_hooks; i++) {
@@ -279,6 +285,7 @@ static const CaptureOps bpf_ops = {
         .get_counters = get_counters,
         .get_hooks = get_hooks,
         .wrong_types = wrong_types,
+        .gone = gone,
         .at_end = at_end,
         .detach = detach,
         .free = free_capture,
@@ -301,7 +308,7 @@ static int copy_hooks(CaptureBpf *b, const HookPlan *plan)
                         return -ENOMEM;
                 mechanism = strdup(choice->chosen ? choice->mechanism : "merged");
                 symbol = strdup(choice->chosen ? choice->chosen->symbol : choice->merged);
-                *hook = (CaptureHook) { boundary, mechanism, symbol, choice->row->side == HOOK_SIDE_TARGET };
+                *hook = (CaptureHook) { boundary, mechanism, symbol, choice->row->side == HOOK_SIDE_TARGET, choice->held };
                 b->n_hooks++;
                 if (!mechanism || !symbol)
                         return -ENOMEM;
@@ -333,6 +340,7 @@ int capture_bpf_new(const HookPlan *plan, const CaptureConfig *config, const Cap
         r = copy_hooks(b, plan);
         if (r < 0)
                 goto fail;
+        b->loose = loose_modules_open("/sys", plan);
 
         capture_bpf_forget_printed();
         *ret = &b->capture;

@@ -191,6 +191,13 @@ static const char *record_wrong_types(Capture *capture)
         return c->inner->ops->wrong_types ? c->inner->ops->wrong_types(c->inner) : NULL;
 }
 
+static const char *record_gone(Capture *capture)
+{
+        CaptureRecord *c = (CaptureRecord *) capture;
+
+        return c->inner->ops->gone ? c->inner->ops->gone(c->inner) : NULL;
+}
+
 static uint64_t record_now(Capture *capture)
 {
         return clock_now((CaptureRecord *) capture);
@@ -238,6 +245,7 @@ static const CaptureOps record_ops = {
         .get_counters = record_get_counters,
         .get_hooks = record_get_hooks,
         .wrong_types = record_wrong_types,
+        .gone = record_gone,
         .now = record_now,
         .at_end = record_at_end,
         .detach = record_detach,

@@ -58,6 +58,7 @@ typedef struct CaptureHook {
         const char *mechanism;                  /* "tp_btf", "fentry", "fexit", "fentry+fexit", "field", "merged" */
         const char *symbol;                     /* or, when merged, why */
         bool target;
+        const char *held;                       /* module that cannot be unloaded while this is attached; NULL: none */
 } CaptureHook;
 
 /* Thresholds: a command is sampled iff threshold == UINT32_MAX or hash < threshold; 0 samples none. */
@@ -83,6 +84,9 @@ typedef struct CaptureOps {
         /* NULL, or a sentence: a structure of the kernel's is not as was believed, so no record is worth anything, nor is one that
          * was handed out before. To be asked after each get_counters(). May be NULL: never. */
         const char *(*wrong_types)(Capture *c);
+        /* NULL, or a sentence: what it was attached to is no longer there, and whatever may be there instead, it does not see; so
+         * nothing that comes now is worth anything. To be asked after each get_counters(). May be NULL: never. */
+        const char *(*gone)(Capture *c);
         /* The clock of the host's records, ns; NULL: CLOCK_MONOTONIC. A replay has its own. */
         uint64_t (*now)(Capture *c);
         /* True when a replay has no more records; always false for a live capture, which may leave it NULL. */

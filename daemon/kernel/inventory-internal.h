@@ -6,6 +6,7 @@
 typedef struct KernelModule {
         char *name;
         bool loaded;
+        bool built_in;
         bool btf;
         ModuleOrigin origin;
         char *version, *srcversion;     /* as in /sys/module; NULL: it has none */

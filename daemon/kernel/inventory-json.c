@@ -78,6 +78,8 @@ static void add_module(JsonBuilder *b, const KernelModule *module)
         json_builder_begin_object(b);
         add_string(b, "name", module->name);
         add_boolean(b, "loaded", module->loaded);
+        if (module->built_in)
+                add_boolean(b, "built_in", true);
         add_string(b, "origin", module_origin_name(module->origin));
         add_string(b, "version", module->version);
         add_string(b, "srcversion", module->srcversion);
@@ -222,6 +224,7 @@ static bool read_module(KernelInventory *inventory, JsonNode *node, bool old)
                 return true;
         }
         module->types = g_strdup(string_member(object, "types"));
+        (void) read_boolean(object, "built_in", &module->built_in);
         return read_origin(object, &module->origin) && read_arguments(object, module->arguments) &&
                 read_set(object, "symbols", module->symbols);
 }

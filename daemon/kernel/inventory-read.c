@@ -131,6 +131,7 @@ static void set_built_in(KernelModule *module, const KernelInventory *inventory)
         const KernelModule *kernel = inventory->modules->pdata[0];
 
         module->loaded = true;
+        module->built_in = true;
         module->origin = MODULE_IN_TREE;
         module->btf = kernel->btf;
         module->types = g_strdup(kernel->types);

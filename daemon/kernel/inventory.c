@@ -116,6 +116,13 @@ bool kernel_inventory_module_loaded(const KernelInventory *inventory, const char
         return module && module->loaded;
 }
 
+bool kernel_inventory_module_unloadable(const KernelInventory *inventory, const char *name)
+{
+        const KernelModule *module = kernel_inventory_find(inventory, name);
+
+        return module && module->loaded && !module->built_in && !g_str_equal(name, kernel_module_names[0]);
+}
+
 ModuleOrigin kernel_inventory_module_origin(const KernelInventory *inventory, const char *name)
 {
         const KernelModule *module = kernel_inventory_find(inventory, name);

@@ -61,6 +61,8 @@ const KernelSettings *kernel_inventory_settings(const KernelInventory *inventory
 
 /* Of modules; "vmlinux" is the kernel itself. What a module has when it is built in is looked for there, too. */
 bool kernel_inventory_module_loaded(const KernelInventory *inventory, const char *module);
+/* It is no part of the kernel itself, and so can be unloaded when nobody uses it. */
+bool kernel_inventory_module_unloadable(const KernelInventory *inventory, const char *module);
 ModuleOrigin kernel_inventory_module_origin(const KernelInventory *inventory, const char *module);
 /* The kernel has its BTF. */
 bool kernel_inventory_module_has_btf(const KernelInventory *inventory, const char *module);

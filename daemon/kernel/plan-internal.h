@@ -14,6 +14,8 @@ typedef struct HookChoice {
         const HookRow *row;
         const HookCandidate *chosen;                    /* NULL: none can be had */
         const char *mechanism;                          /* of the chosen one */
+        const char *held;                               /* the module that cannot be unloaded while it is attached; NULL: none */
+        const char *loose;                              /* the module that can, and takes its hook with it; NULL: none */
         GPtrArray *rejected;                            /* of HookRejection: what is better than it, best first */
         char *why;                                      /* when none: what each candidate lacks */
         char *merged;                                   /* and into what it is merged, for people */

@@ -91,6 +91,20 @@ static char *reasons(const HookChoice *choice)
         return g_string_free(text, false);
 }
 
+/* A tracepoint's user takes a reference of its module, and so does a typed program on a function. A kprobe lets go of it once it is
+ * there: it goes with the module. */
+static void find_module(HookChoice *choice, const KernelInventory *inventory, HookFamily family)
+{
+        const HookCandidate *chosen = choice->chosen;
+
+        if (chosen->kind == HOOK_FIELD || !kernel_inventory_module_unloadable(inventory, chosen->module))
+                return;
+        if (chosen->kind == HOOK_TRACEPOINT || family == HOOK_FAMILY_TYPED)
+                choice->held = chosen->module;
+        else
+                choice->loose = chosen->module;
+}
+
 static HookChoice *choose(const KernelInventory *inventory, HookFamily family, const HookRow *row)
 {
         HookChoice *choice = g_new0(HookChoice, 1);
@@ -104,6 +118,7 @@ static HookChoice *choose(const KernelInventory *inventory, HookFamily family, c
                 if (!why_not) {
                         choice->chosen = &row->candidates[i];
                         choice->mechanism = hook_mechanism(choice->chosen, family);
+                        find_module(choice, inventory, family);
                         break;
                 }
                 rejection = g_new(HookRejection, 1);
@@ -331,4 +346,48 @@ bool hook_plan_has_program(const HookPlan *plan, HookSides side, const char *pro
                                 return true;
         }
         return false;
+}
+
+static void add_once(GPtrArray *names, const char *name)
+{
+        if (name && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+                g_ptr_array_add(names, (char *) name);
+}
+
+static GPtrArray *held_by(const HookPlan *plan, HookSides sides)
+{
+        GPtrArray *names = g_ptr_array_new();
+
+        for (guint i = 0; i < plan->choices->len; i++) {
+                const HookChoice *choice = plan->choices->pdata[i];
+
+                if (choice->row->side & sides)
+                        add_once(names, choice->held);
+        }
+        return names;
+}
+
+static const char **as_list(GPtrArray *names)
+{
+        g_ptr_array_add(names, NULL);
+        return (const char **) g_ptr_array_free(names, false);
+}
+
+const char **hook_plan_holds(const HookPlan *plan, HookSides sides)
+{
+        return as_list(held_by(plan, sides));
+}
+
+const char **hook_plan_loose(const HookPlan *plan)
+{
+        g_autoptr(GPtrArray) held = held_by(plan, HOOK_SIDE_HOST | HOOK_SIDE_TARGET);
+        GPtrArray *names = g_ptr_array_new();
+
+        for (guint i = 0; i < plan->choices->len; i++) {
+                const HookChoice *choice = plan->choices->pdata[i];
+
+                if (choice->loose && !g_ptr_array_find_with_equal_func(held, choice->loose, g_str_equal, NULL))
+                        add_once(names, choice->loose);
+        }
+        return as_list(names);
 }

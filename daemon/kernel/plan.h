@@ -54,5 +54,11 @@ const char *hook_plan_why_not_typed(const HookPlan *plan, HookSides side);
 /* What loading and attaching the programs of these sides takes. */
 uint64_t hook_plan_capabilities(const HookPlan *plan, HookSides sides);
 
+/* Names of the modules that cannot be unloaded while the programs of these sides are attached; the list is to be freed with
+ * g_free(). */
+const char **hook_plan_holds(const HookPlan *plan, HookSides sides);
+/* Of those that can be, and then take their hooks with them. */
+const char **hook_plan_loose(const HookPlan *plan);
+
 /* Array of the rows, as docs/inspection.md describes them. */
 JsonNode *hook_plan_to_json(const HookPlan *plan);

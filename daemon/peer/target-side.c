@@ -343,9 +343,18 @@ static void begin_ending(TargetSide *t, const char *message)
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
         TargetSide *t = userdata;
+        const char *gone = NULL;
 
         if (drain_and_sync(t, false) < 0)
                 return 0;
+        if (t->capture->ops->gone)
+                gone = t->capture->ops->gone(t->capture);
+        if (gone) {
+                g_autofree char *message = g_strdup_printf("%s ended the recording: %s", t->backend->machine, gone);
+
+                begin_ending(t, message);
+                return 0;
+        }
         if (arm_tick(t, TICK_USEC, on_tick) < 0)
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "no timer");
         flush(t);

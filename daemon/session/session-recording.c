@@ -209,7 +209,9 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
         if (now > JOIN_DELAY_NS)
                 np_analysis_advance(s->analysis, now - JOIN_DELAY_NS);
 
-        if (duration_left_ns(s) == 0 || (s->capture->ops->at_end && s->capture->ops->at_end(s->capture))) {
+        if (s->capture->ops->gone)
+                s->ended_reason = g_strdup(s->capture->ops->gone(s->capture));
+        if (s->ended_reason || duration_left_ns(s) == 0 || (s->capture->ops->at_end && s->capture->ops->at_end(s->capture))) {
                 recording_end(s);
                 return 0;
         }
@@ -236,14 +238,22 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
         return 0;
 }
 
+static void add_held(GPtrArray *holds, const char *module)
+{
+        if (module && !g_ptr_array_find_with_equal_func(holds, module, g_str_equal, NULL))
+                g_ptr_array_add(holds, g_strdup(module));
+}
+
 static void read_hooks(Session *s)
 {
         const CaptureHook *hooks;
         unsigned n;
 
         n = s->capture->ops->get_hooks(s->capture, &hooks);
-        for (unsigned i = 0; i < n; i++)
+        for (unsigned i = 0; i < n; i++) {
                 session_hooks_add(s->hooks, hooks[i].boundary, hooks[i].mechanism, hooks[i].symbol, hooks[i].target);
+                add_held(s->holds, hooks[i].held);
+        }
 }
 
 static int watch_records(Session *s)

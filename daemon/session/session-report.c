@@ -158,6 +158,7 @@ static NpReportFacts *make_facts(Session *s)
         facts->subsystem_nqn = text_printable(s->namespace->subsystem_nqn, 0);
         facts->started_realtime_us = s->started_realtime_usec;
         facts->duration_ns = s->recorded_ns;
+        facts->ended_reason = g_strdup(s->ended_reason);
         facts->seed = namespace_seed(s->namespace->paths[0].hostnqn);
         facts->threshold = s->sampling.threshold;
         facts->detail = s->options.detail;

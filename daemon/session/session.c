@@ -202,6 +202,7 @@ int session_new(sd_event *event, Backend *backend, RemoteFinder *finder, const S
         s->observer = observer;
         s->counters = g_new0(CaptureCounters, 1);
         s->hooks = session_hooks_new();
+        s->holds = g_ptr_array_new_with_free_func(g_free);
 
         r = backend->ops->resolve(backend, options->namespace, &s->namespace, error);
         if (r < 0)
@@ -233,6 +234,8 @@ Session *session_free(Session *s)
         targets_free(s->targets);
         session_release_analysis(s);
         g_array_unref(s->hooks);
+        g_ptr_array_unref(s->holds);
+        g_free(s->ended_reason);
         g_free(s->counters);
         g_free(s->report_json);
         g_free(s->message);

@@ -74,6 +74,8 @@ struct Session {
         uint64_t commands, sampled, joined;
         uint64_t losses[NP_LOSS_COUNT];
         GArray *hooks;                  /* of SessionHook, this machine's */
+        GPtrArray *holds;               /* of char*: modules that cannot be unloaded while it is attached */
+        char *ended_reason;             /* when it ended before it was to; else NULL */
         char *report_json;              /* when finished and not cancelled */
 
         /* How it works */

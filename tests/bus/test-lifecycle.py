@@ -33,6 +33,7 @@ def a_session_tells_each_state_once(service: Service) -> None:
     assert abs(properties["StartedUSec"] / 1e6 - time.time()) < 120
     assert ("H3", "fexit", "nvme_tcp_try_send") in properties["Hooks"] and len(properties["Hooks"]) == 5
     assert properties["Id"] == path.rsplit("/", 1)[1] and properties["DurationUSec"] == 0
+    assert properties["Holds"] == []  # of a recording nothing is attached
     assert not properties["Keep"] and not properties["Detail"]
 
 

@@ -98,6 +98,7 @@ static const char full[] =
         "  \"programs\": { \"host\": { \"family\": \"probes\", \"why_not_typed\": \"nvme_core has no BTF\" },"
         "    \"target\": { \"family\": \"typed\", \"why_not_typed\": null } },"
         "  \"privileges\": { \"needed\": [\"CAP_BPF\", \"CAP_PERFMON\"], \"lacking\": [\"CAP_PERFMON\"], \"advice\": \"do this\" },"
+        "  \"holds\": [\"nvme_core\", \"nvme_tcp\"],"
         "  \"lacks\": [ { \"what\": \"H4 (tcp)\", \"side\": \"host\", \"merged_into\": \"the network\", \"reason\": \"no function\" },"
         "    { \"what\": \"the target's side of path nvme6c7n1\", \"merged_into\": null, \"reason\": \"it is another machine\" } ],"
         "  \"notes\": [ \"mind this\", 7 ],"
@@ -128,6 +129,7 @@ static void test_all_that_can_be_told(void)
                         "    nvme_tcp, nvmet_tcp: in-tree; types: layout (linux-5.10)\n"
                         "    nvmet: out-of-tree; types: kernel\n"
                         "privileges: needs CAP_BPF, CAP_PERFMON, lacks CAP_PERFMON: do this\n"
+                        "holds: nvme_core, nvme_tcp cannot be unloaded while a session lasts\n"
                         "a report will lack:\n"
                         "    H4 (tcp), merged into the network: no function\n"
                         "    the target's side of path nvme6c7n1: it is another machine\n"
@@ -227,6 +229,7 @@ static void test_other_documents(void)
                 "  \"plan\": [ 1, { \"side\": \"host\", \"rejected\": [ 2, {} ], \"chosen\": {} } ] }",
                 "{ \"schema\": \"org.ntprof.inspection/1\", \"usable\": { \"host\": true }, \"plan\": [], \"namespace\": { \"paths\": [ 1, {} ] },"
                 "  \"transports\": { \"tcp\": 1 }, \"programs\": [], \"privileges\": {}, \"lacks\": [ 1, {} ], \"notes\": [ {}, null ],"
+                "  \"holds\": [ 1 ],"
                 "  \"inventory\": { \"modules\": [ 1, { \"name\": 1, \"loaded\": true }, { \"name\": \"nvmet\", \"loaded\": true } ],"
                 "    \"settings\": { \"lockdown\": [], \"kprobes_blacklisted\": [ 1, [] ] } } }",
         };

@@ -81,11 +81,16 @@ static const char *fake_wrong_types(Capture *c)
         return fake_of(c)->wrong_types;
 }
 
+static const char *fake_gone(Capture *c)
+{
+        return fake_of(c)->gone;
+}
+
 static unsigned fake_get_hooks(Capture *c, const CaptureHook **ret)
 {
         static const CaptureHook hooks[] = {
-                { "H2", "tp_btf", "nvme_setup_cmd", false },
-                { "T1", "tp_btf", "nvmet_req_init", true },
+                { "H2", "tp_btf", "nvme_setup_cmd", false, "nvme_core" },
+                { "T1", "tp_btf", "nvmet_req_init", true, "nvmet" },
         };
 
         *ret = hooks;
@@ -121,6 +126,7 @@ static const CaptureOps capture_ops = {
         .get_fd = fake_get_fd,
         .get_counters = fake_get_counters,
         .wrong_types = fake_wrong_types,
+        .gone = fake_gone,
         .get_hooks = fake_get_hooks,
         .at_end = fake_at_end,
         .detach = fake_detach,

@@ -15,7 +15,7 @@ typedef struct FakeBackend {
         const char *no_target_reason;   /* the target's side cannot be had */
         int open_error, attach_error, resume_error, pause_error, drain_error, counters_error, threshold_error;
         const char *attach_why;
-        const char *wrong_types;
+        const char *wrong_types, *gone;
         bool iostat_invalid;
         gint hold_attach, hold_detach;  /* atomic: it goes on until this is 0 again */
         bool with_fd;                   /* records can be announced by fake_announce() */

@@ -74,6 +74,8 @@ static void test_nothing_is_lacking(void)
         g_assert_null(text_at(document, "programs.host.why_not_typed"));
         g_assert_cmpuint(length_at(document, "lacks"), ==, 0);
         g_assert_cmpuint(length_at(document, "notes"), ==, 0);
+        g_assert_cmpuint(length_at(document, "holds"), ==, 7);
+        g_assert_cmpstr(text_at(document, "holds.0"), ==, "nvme_core");
         g_assert_true(JSON_NODE_HOLDS_NULL(at(document, "namespace")));
         g_assert_null(at(document, "label"));
 }

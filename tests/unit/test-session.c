@@ -278,6 +278,23 @@ static void test_types_are_wrong_at_the_end(Fixture *f, gconstpointer data)
                           "open attach threshold resume iostat pause iostat detach free");
 }
 
+/* What was recorded before is good. */
+static void test_a_module_is_unloaded(Fixture *f, gconstpointer data)
+{
+        g_autoptr(NpReport) r = NULL;
+
+        start_all(f);
+        g_assert_true(run(f, SESSION_RECORDING, 5000));
+        g_assert_cmpuint(f->session->holds->len, ==, 2);
+        g_assert_cmpstr(f->session->holds->pdata[0], ==, "nvme_core");
+        fake_command(f->fake, true);
+        f->fake->gone = "module nvme_tcp was unloaded";
+        g_assert_true(run(f, SESSION_FINISHED, 5000));
+        r = report(f);
+        g_assert_cmpstr(r->facts->ended_reason, ==, "module nvme_tcp was unloaded");
+        g_assert_cmpuint(r->facts->commands, ==, 1);
+}
+
 static void test_pause_fails(Fixture *f, gconstpointer data)
 {
         start_all(f);
@@ -597,6 +614,7 @@ int main(int argc, char **argv)
         TEST("drain-fails", test_drain_fails);
         TEST("counters-fail", test_counters_fail);
         TEST("types-are-wrong", test_types_are_wrong);
+        TEST("a-module-is-unloaded", test_a_module_is_unloaded);
         TEST("types-are-wrong-at-the-end", test_types_are_wrong_at_the_end);
         TEST("pause-fails", test_pause_fails);
         TEST("drain-fails-at-the-end", test_drain_fails_at_the_end);

@@ -171,6 +171,14 @@ static void test_ended_early(void)
         expect(report, "The target stor-a ended after 4.2 of 10.0 s");
 }
 
+static void test_recording_ended_early(void)
+{
+        g_autoptr(NpReport) report = clean();
+
+        report->facts->ended_reason = g_strdup("nvme_tcp was unloaded");
+        expect(report, "The recording ended after 10.0 s, before it was to: nvme_tcp was unloaded.");
+}
+
 static void test_negative_network(void)
 {
         g_autoptr(NpReport) report = clean();
@@ -251,6 +259,7 @@ int main(int argc, char **argv)
         g_test_add_func("/warnings/no-losses", test_no_losses);
         g_test_add_func("/warnings/merged", test_merged);
         g_test_add_func("/warnings/ended-early", test_ended_early);
+        g_test_add_func("/warnings/recording-ended-early", test_recording_ended_early);
         g_test_add_func("/warnings/negative-network", test_negative_network);
         g_test_add_func("/warnings/queue-depth", test_queue_depth);
         g_test_add_func("/warnings/untold", test_untold);
