@@ -42,7 +42,8 @@ class Drive:
 def _drives(lab: Lab) -> Iterator[list[Drive]]:
     with contextlib.ExitStack() as stack:
         nulls = [stack.enter_context(null_drive(lab, f"nullb_below{n}", completion_nsec=_SLOW_NS)) for n in range(3)]
-        pieces = stack.enter_context(null_drive(lab, "nullb_pieces", completion_nsec=_SLOW_NS, max_sectors=32))
+        pieces = stack.enter_context(null_drive(lab, "nullb_pieces", completion_nsec=_SLOW_NS))
+        lab.target.sh('echo 16 > "/sys/block/${1#/dev/}/queue/max_sectors_kb"', pieces)
         linear = stack.enter_context(mapped(lab, "linear", f"0 131072 linear {nulls[0]} 0"))
         mirror = stack.enter_context(array(lab, "raid1", linear, nulls[1]))
         # Two: nvmet takes a read that finds only a part in the page cache for an error (its first attempt is IOCB_NOWAIT), and

@@ -62,7 +62,8 @@ def measured(machine: Machine, namespace: str, drive: str) -> Iterator[Measured]
     """Measures while the block runs; the result is filled in at its end. drive: the block device that the target of that
     namespace serves it from, when it is this machine."""
     machine.write_file(_FILE, _SCRIPT.format(namespace=_device(machine, namespace), drive=_device(machine, drive)))
-    running = machine.start(["bash", "-c", f"exec bpftrace {_FILE} > {_OUTPUT} 2>&1"])
+    # By itself it finds a kernel's BTF by what the kernel says of BTF objects since 5.11 (bpf_btf_info.kernel_btf).
+    running = machine.start(["bash", "-c", f"BPFTRACE_BTF=/sys/kernel/btf/vmlinux exec bpftrace {_FILE} > {_OUTPUT} 2>&1"])
     result = Measured({}, {})
     try:
         machine.sh(f"for _ in $(seq 600); do ! grep -q ready {_OUTPUT} 2>/dev/null || exit 0; sleep 0.1; done; "
