@@ -96,6 +96,11 @@ struct request {
         __u64 start_time_ns;            /* when the request was allocated; 0 with iostats off */
 };
 
+/* block/blk-mq-tag.h, since 5.16 include/linux/blk-mq.h, with blk_mq_tag_to_rq() */
+struct blk_mq_tags {
+        struct request **rqs;           /* by tag */
+};
+
 struct request___flush_list {           /* before 6.6 */
         struct {
                 struct list_head list;

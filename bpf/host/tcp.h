@@ -18,8 +18,8 @@ static __always_inline struct request *request_of(struct nvme_tcp_request *reque
         return (void *)request - bpf_core_type_size(struct request);
 }
 
-/* There is a hook that tells of R2Ts being processed. Where the compiler left none (5.10), a command that was sent and is sent
- * once more is sent because of one, which was processed nobody knows when. */
+/* There is a hook that tells of R2Ts being processed. Without one a command that was sent and is sent once more is sent because
+ * of one, which was processed nobody knows when. */
 const volatile bool r2ts_are_told;
 
 /* What is sent of the command is data that an R2T asked for. */
@@ -235,26 +235,65 @@ EXIT_VOID(nvme_tcp_try_send, nvme_tcp_try_send_exit, is_sending, struct nvme_tcp
         return 0;
 }
 
-/* H4: an R2T is being processed. Also called for each further H2C PDU of the same round: only the first counts. */
-ENTRY(nvme_tcp_setup_h2c_data_pdu, nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
+/* H4: an R2T is being processed. */
+static __always_inline void round_begins(struct host_command *command, __u64 queue)
 {
-        struct request *rq = request_of(request);
-        struct host_command *command = command_get((__u64)rq);
-        __u64 now, queue;
+        __u64 now = bpf_ktime_get_ns();
 
-        if (!command || command->round_start)
-                return 0;
-        now = bpf_ktime_get_ns();
         if (!command->record.h[NP_H4])
                 command->record.h[NP_H4] = now;
         command->record.r2t_rounds++;
         command->record.header.flags |= NP_F_R2T;
         command->round_start = now;
-        queue = (__u64)BPF_CORE_READ(rq, mq_hctx, driver_data);
         if (arrivals_at_sockets)
                 r2t_processed(command, (void *)queue, now);
         command->blocked_mark = queue_blocked(queue_get(queue), now);
         flag_set(&command->sending_data, &unsent);
+}
+
+static __always_inline __u64 queue_of_request(struct request *rq)
+{
+        return (__u64)BPF_CORE_READ(rq, mq_hctx, driver_data);
+}
+
+/* Also called for each further H2C PDU of the same round: only the first counts. */
+ENTRY(nvme_tcp_setup_h2c_data_pdu, nvme_tcp_setup_h2c_data_pdu, struct nvme_tcp_request *request)
+{
+        struct request *rq = request_of(request);
+        struct host_command *command = command_get((__u64)rq);
+
+        if (command && !command->round_start)
+                round_begins(command, queue_of_request(rq));
+        return 0;
+}
+
+/* include/linux/nvme-tcp.h: struct nvme_tcp_r2t_pdu */
+#define NVME_TCP_R2T 0x09
+struct r2t_pdu {
+        __u8 type;
+        __u8 others[7];
+        __u16 command_id;
+};
+
+/* Where the compiler inlined all that processes an R2T (5.10), it still asks for the request with its tag, as it does for each PDU
+ * that is received: the header of that tells. Other drivers' requests, and nvme-rdma's, have none that could be one. */
+ENTRY(blk_mq_tag_to_rq, blk_mq_tag_to_rq, struct blk_mq_tags *tags, unsigned int tag)
+{
+        struct host_command *command;
+        struct nvme_tcp_queue *queue;
+        struct request *rq = NULL;
+        struct r2t_pdu pdu = {};
+
+        if (!under_way)
+                return 0;
+        bpf_probe_read_kernel(&rq, sizeof(rq), READ(tags, rqs) + tag);
+        command = command_get((__u64)rq);
+        if (!command || command->round_start || command->response.queue)
+                return 0;
+        queue = (void *)queue_of_request(rq);
+        bpf_probe_read_kernel(&pdu, sizeof(pdu), BPF_CORE_READ(queue, pdu));
+        if (pdu.type == NVME_TCP_R2T && pdu.command_id == command->record.header.id.cid)
+                round_begins(command, (__u64)queue);
         return 0;
 }
 

@@ -89,6 +89,8 @@ const HookRow hook_rows[] = {
         } },
         { "H4", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
                 { ENTRY("nvme_tcp", "nvme_tcp_setup_h2c_data_pdu", "nvme_tcp_setup_h2c_data_pdu") },
+                { ENTRY("vmlinux", "blk_mq_tag_to_rq", "blk_mq_tag_to_rq"),
+                  .fields = { { "vmlinux", "blk_mq_tags", "rqs" }, { "nvme_tcp", "nvme_tcp_queue", "pdu" } } },
         } },
         { "H5", HOOK_SIDE_HOST, "tcp", "writes sent after an R2T", false, "the network", {
                 { BOTH("nvme_tcp", "nvme_tcp_try_send_data", NVME_TCP_SEND_PART_PROGRAMS),
