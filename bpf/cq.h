@@ -54,6 +54,29 @@ static __always_inline void cq_round_begins(__u64 cq)
         round->event = 0;
 }
 
+#ifdef NTPROF_PROBES
+/* By probes what is hooked by functions can be missed: a kprobe is skipped in an interrupt that came in the middle of another. So
+ * the core's tracepoints tell the same once more. An event may be told twice; a round only once, by these when they are there. */
+static bool rounds_are_traced;
+
+#define CQ_TRACED(event_program, round_program)                                 \
+        TRACEPOINT(cq_schedule, event_program##__traced, struct ib_cq *cq)      \
+        {                                                                       \
+                cq_event(cq);                                                   \
+                return 0;                                                       \
+        }                                                                       \
+        TRACEPOINT(cq_process, round_program##__traced, struct ib_cq *cq)       \
+        {                                                                       \
+                if (rounds_are_traced)                                          \
+                        cq_round_begins((__u64)cq);                             \
+                rounds_are_traced = true;                                       \
+                return 0;                                                       \
+        }
+#else
+static const bool rounds_are_traced;
+#define CQ_TRACED(event_program, round_program)
+#endif
+
 /* When what is handled now arrived, which was not before `earliest`: now when it was found by polling, 0 when that is not
  * known. */
 static __always_inline __u64 cq_arrival(struct ib_cq *cq, __u64 earliest, __u64 now)

@@ -18,7 +18,8 @@
  * when it returns, asked when it is entered. Only a probe asks: registers are another's by the time a function returns, so
  * what they held is kept from its entry on (calls.h), by a program of the same name with __kept behind it.
  *
- * A program that has another's name, "__" and more is loaded with that one.
+ * A program that has another's name, "__" and more is loaded with that one. "__traced" makes up by a tracepoint for what a kprobe
+ * misses, where there is that tracepoint.
  */
 #ifndef NTPROF_HOOK_H
 #define NTPROF_HOOK_H

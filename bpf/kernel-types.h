@@ -169,6 +169,7 @@ struct nvme_tcp_queue {
 
 /* include/rdma/ib_verbs.h, include/linux/irq_poll.h, include/linux/workqueue.h */
 enum ib_wc_status { IB_WC_SUCCESS };
+struct ib_cq;
 struct irq_poll {
         struct list_head list;
 };
@@ -177,6 +178,7 @@ struct work_struct {
 };
 struct ib_qp {
         void *qp_context;               /* the driver's queue */
+        struct ib_cq *recv_cq;
 };
 struct ib_cqe {
         void *done;

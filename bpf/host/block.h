@@ -149,6 +149,22 @@ ENTRY(blk_mq_complete_request_remote, blk_mq_complete_request_remote, struct req
         return 0;
 }
 
+#ifdef NTPROF_PROBES
+/* H6 at H7, which follows at once on the same CPU. nvme-rdma's responses are handled in softirq, and a kprobe is skipped there when
+ * that came in the middle of another. */
+static __always_inline void responded_unseen(struct host_command *command, struct request *rq, __u64 now)
+{
+        struct nvme_rdma_queue *queue = (void *)command->response.queue;
+
+        command_responded(command, now);
+        if (!queue)
+                return;
+        command->record.released = now;
+        if (bpf_core_field_exists(queue->qp))   /* not while the module is not loaded */
+                command->record.ha = cq_arrival(BPF_CORE_READ(queue, qp, recv_cq), command->send_entry, now);
+}
+#endif
+
 /* H8: blk_update_request(). */
 TRACEPOINT(block_rq_complete, host_block_rq_complete, struct request *rq)
 {

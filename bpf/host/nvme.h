@@ -185,6 +185,10 @@ TRACEPOINT(nvme_complete_rq, nvme_complete_rq, struct request *rq)
         if (!rq || !command)
                 return 0;
         command->record.h[NP_H7] = bpf_ktime_get_ns();
+#ifdef NTPROF_PROBES
+        if (!command->record.h[NP_H6])
+                responded_unseen(command, rq, command->record.h[NP_H7]);
+#endif
         nvme_request = request_pdu(rq);
         bpf_core_read(&flags, sizeof(flags), &nvme_request->flags);
         bpf_core_read(&command->record.header.status, sizeof(__u16), &nvme_request->status);

@@ -120,8 +120,11 @@ ENTRY(ib_cq_completion_softirq, ib_cq_completion_softirq, struct ib_cq *cq)
 
 ENTRY(ib_poll_handler, ib_poll_handler, struct irq_poll *iop)
 {
-        cq_round_begins((__u64)iop - bpf_core_field_offset(struct ib_cq, iop));
+        if (!rounds_are_traced)
+                cq_round_begins((__u64)iop - bpf_core_field_offset(struct ib_cq, iop));
         return 0;
 }
+
+CQ_TRACED(ib_cq_completion_softirq, ib_poll_handler)
 
 #endif
