@@ -139,8 +139,9 @@ static __always_inline int data_ready(struct sock *sk)
         return 0;
 }
 
-/* A packet for a socket that is locked. It counts when it goes on where the last one ended: not when one is missing before it. */
-static __always_inline int backlog(struct sock *sk, struct sk_buff *skb)
+/* A packet that is not in the receive queue yet. It counts when it goes on where the last one ended: not when one is missing before
+ * it. */
+static __always_inline int packet_comes(struct sock *sk, struct sk_buff *skb)
 {
         struct tcp_skb_cb *cb = (void *)skb->cb;
         struct tcp_sock *tcp;

@@ -28,8 +28,16 @@ ENTRY(nvme_tcp_data_ready, nvme_tcp_data_ready, struct sock *sk)
 
 ENTRY(tcp_add_backlog, tcp_add_backlog, struct sock *sk, struct sk_buff *skb)
 {
-        return under_way ? backlog(sk, skb) : 0;
+        return under_way ? packet_comes(sk, skb) : 0;
 }
+
+#ifdef NTPROF_PROBES
+/* sk_data_ready() is called in softirq, where a kprobe is skipped that came in the middle of another. This is just before. */
+TRACEPOINT(tcp_probe, nvme_tcp_data_ready__traced, struct sock *sk, struct sk_buff *skb)
+{
+        return under_way ? packet_comes(sk, skb) : 0;
+}
+#endif
 
 ENTRY(skb_copy_bits, skb_copy_bits, struct sk_buff *skb, int offset, void *to, int len)
 {

@@ -28,8 +28,16 @@ ENTRY(nvmet_tcp_data_ready, nvmet_tcp_data_ready, struct sock *sk)
 
 ENTRY(tcp_add_backlog, tcp_add_backlog, struct sock *sk, struct sk_buff *skb)
 {
-        return backlog(sk, skb);
+        return packet_comes(sk, skb);
 }
+
+#ifdef NTPROF_PROBES
+/* sk_data_ready() is called in softirq, where a kprobe is skipped that came in the middle of another. This is just before. */
+TRACEPOINT(tcp_probe, nvmet_tcp_data_ready__traced, struct sock *sk, struct sk_buff *skb)
+{
+        return packet_comes(sk, skb);
+}
+#endif
 
 /* Returns when the last byte that was read was at the socket; 0: not seen, or another transport's command. */
 static __always_inline __u64 arrival_of_read(__u64 req)
