@@ -40,8 +40,7 @@ from support.checks import Results, Scope
 from support.ending import end_on_sigterm
 
 _DEFAULT = ("6.1", "newest")
-_IN_TURN = ("6.12", "7.2")
-# 5.10 is to be one of them: its modules have no BTF, so no session is recorded there as yet.
+_IN_TURN = ("6.12", "7.2", "5.10")
 _ALL = (*_DEFAULT, *_IN_TURN)
 
 
