@@ -5,6 +5,8 @@
 #include "kernel/plan.h"
 #include "privileges.h"
 
+#define SCHEMA "org.ntprof.inspection/1"
+
 void inspection_add_string(JsonBuilder *b, const char *name, const char *value)
 {
         json_builder_set_member_name(b, name);
@@ -180,7 +182,7 @@ JsonNode *inspection_build(const Inspection *inspection)
 
         (void) hook_plan_make(inspection->inventory, &a.scope, &plan);
         json_builder_begin_object(b);
-        inspection_add_string(b, "schema", "org.ntprof.inspection/1");
+        inspection_add_string(b, "schema", SCHEMA);
         inspection_add_string(b, "ntprof_version", NTPROF_VERSION);
         inspection_add_string(b, "kernel", kernel_inventory_release(inspection->inventory));
         if (kernel_inventory_label(inspection->inventory))
@@ -227,6 +229,17 @@ int inspection_make(const NamespaceInfo *namespace, bool as_service, JsonNode **
 
 #define INVENTORY_DEPTH_MAX 16
 
+/* A whole inspection has one in it. */
+static JsonNode *inventory_in(JsonNode *node)
+{
+        JsonObject *object = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+        JsonNode *schema = object ? json_object_get_member(object, "schema") : NULL;
+
+        if (!schema || !JSON_NODE_HOLDS_VALUE(schema) || g_strcmp0(json_node_get_string(schema), SCHEMA) != 0)
+                return node;
+        return json_object_get_member(object, "inventory");
+}
+
 int inspection_of_inventory(const char *path, JsonNode **ret, Error *error)
 {
         g_autofree char *text = NULL, *wrong = NULL;
@@ -242,7 +255,7 @@ int inspection_of_inventory(const char *path, JsonNode **ret, Error *error)
         node = json_from_string(text, &gerror);
         if (!node)
                 return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: %s", path, gerror ? gerror->message : "empty");
-        if (kernel_inventory_from_json(node, &inventory, &wrong) < 0)
+        if (kernel_inventory_from_json(inventory_in(node), &inventory, &wrong) < 0)
                 return error_set(error, NTPROF_ERROR_INVALID_OPTION, "%s: %s", path, wrong);
 
         *ret = inspection_build(&(Inspection) { .inventory = inventory, .capabilities = CAPABILITIES_ALL, .as_service = true });

@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../text.h"
 #include "types.h"
 
 #define SCHEMA "org.ntprof.kernel-inventory/2"
 /* Without origins, symbols, arguments and settings. */
 #define SCHEMA_1 "org.ntprof.kernel-inventory/1"
+
+#define RELEASE_MAX 64                  /* as struct utsname */
 
 static void add_string(JsonBuilder *b, const char *name, const char *value)
 {
@@ -130,6 +133,21 @@ static const char *string_member(JsonObject *object, const char *name)
         return node ? json_node_get_string(node) : NULL;
 }
 
+/* What is shown: whoever recorded the inventory wrote it. */
+static char *text_member(JsonObject *object, const char *name)
+{
+        const char *text = string_member(object, name);
+
+        return text ? text_printable(text, 0) : NULL;
+}
+
+/* As uname -r. It becomes a part of commands that root is advised to run, so there is nothing in it that a shell reads. */
+static bool is_release(const char *release)
+{
+        return g_ascii_isalnum(*release) && strlen(release) <= RELEASE_MAX &&
+                release[strspn(release, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._+~:-")] == '\0';
+}
+
 static bool read_number(JsonObject *object, const char *name, int *ret)
 {
         JsonNode *node = value_member(object, name, G_TYPE_INT64);
@@ -211,10 +229,10 @@ static bool read_module(KernelInventory *inventory, JsonNode *node, bool old)
         if (!name)
                 return false;
         module = kernel_inventory_add(inventory, name);
-        module->version = g_strdup(string_member(object, "version"));
-        module->srcversion = g_strdup(string_member(object, "srcversion"));
-        module->types_from = g_strdup(string_member(object, "types_from"));
-        module->types_why_not = g_strdup(string_member(object, "types_why_not"));
+        module->version = text_member(object, "version");
+        module->srcversion = text_member(object, "srcversion");
+        module->types_from = text_member(object, "types_from");
+        module->types_why_not = text_member(object, "types_why_not");
         if (!read_boolean(object, "loaded", &module->loaded) || !read_boolean(object, "btf", &module->btf) ||
             !read_set(object, "functions", module->functions) || !read_set(object, "tracepoints", module->tracepoints) ||
             !read_set(object, "fields", module->fields))
@@ -223,7 +241,7 @@ static bool read_module(KernelInventory *inventory, JsonNode *node, bool old)
                 module->types = module->btf ? g_strdup(types_source_name(TYPES_KERNEL)) : NULL;
                 return true;
         }
-        module->types = g_strdup(string_member(object, "types"));
+        module->types = text_member(object, "types");
         (void) read_boolean(object, "built_in", &module->built_in);
         return read_origin(object, &module->origin) && read_arguments(object, module->arguments) &&
                 read_set(object, "symbols", module->symbols);
@@ -237,12 +255,12 @@ static bool read_settings(KernelInventory *inventory, JsonObject *object)
         if (!node || !JSON_NODE_HOLDS_OBJECT(node))
                 return false;
         object = json_node_get_object(node);
-        s->lockdown = g_strdup(string_member(object, "lockdown"));
+        s->lockdown = text_member(object, "lockdown");
         s->has_perf_event_paranoid = read_number(object, "perf_event_paranoid", &s->perf_event_paranoid);
         read_number(object, "unprivileged_bpf_disabled", &s->unprivileged_bpf_disabled);
         read_number(object, "bpf_jit_enable", &s->bpf_jit_enable);
         read_number(object, "kprobes_enabled", &s->kprobes_enabled);
-        s->kprobes_unreadable = g_strdup(string_member(object, "kprobes_unreadable"));
+        s->kprobes_unreadable = text_member(object, "kprobes_unreadable");
         return read_set(object, "kprobes_blacklisted", inventory->blacklist);
 }
 
@@ -250,9 +268,9 @@ static KernelInventory *read_inventory(JsonObject *object, JsonArray *modules, b
 {
         KernelInventory *inventory = kernel_inventory_new(string_member(object, "release"));
 
-        inventory->label = g_strdup(string_member(object, "label"));
+        inventory->label = text_member(object, "label");
         inventory->symbols_unreadable = old ? g_strdup("not recorded in an inventory of schema " SCHEMA_1) :
-                g_strdup(string_member(object, "symbols_unreadable"));
+                text_member(object, "symbols_unreadable");
         if (!old && !read_settings(inventory, object))
                 *ret_error = g_strdup("kernel inventory: settings need kprobes_blacklisted");
         for (guint i = 0; !*ret_error && i < json_array_get_length(modules); i++)
@@ -284,6 +302,11 @@ int kernel_inventory_from_json(JsonNode *node, KernelInventory **ret, char **ret
             !JSON_NODE_HOLDS_ARRAY(modules)) {
                 *ret_error = g_strdup("not a kernel inventory: schema " SCHEMA " or " SCHEMA_1
                                       ", release and modules are needed");
+                return -EINVAL;
+        }
+
+        if (!is_release(string_member(object, "release"))) {
+                *ret_error = g_strdup("kernel inventory: release is no kernel's (as uname -r prints it)");
                 return -EINVAL;
         }
 

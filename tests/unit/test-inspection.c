@@ -274,13 +274,15 @@ static void test_iostats_off(void)
         fake_tree_free(tree);
 }
 
-/* What somebody sent is planned as it was there; and what is no inventory is an error that names the file. */
+/* What somebody sent is planned as it was there, of a whole inspection its inventory; and what is no inventory is an error that names the file. */
 static void test_inventory(void)
 {
-        static const char *const wrong[] = { "", "{", "[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]", "{\"schema\":\"x\"}" };
+        static const char *const wrong[] = { "", "{", "[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]", "{\"schema\":\"x\"}",
+                                             "{\"schema\":\"org.ntprof.inspection/1\"}" };
         g_autofree char *path = g_strdup_printf("%s/../fixtures/kernels/5.10.json", g_getenv("G_TEST_SRCDIR")), *other = NULL;
         _cleanup_error_ Error error = ERROR_INIT;
-        g_autoptr(JsonNode) document = NULL;
+        g_autoptr(JsonNode) document = NULL, again = NULL;
+        g_autofree char *whole = NULL;
         FakeTree *tree = fake_tree_new();
 
         g_assert_cmpint(inspection_of_inventory(path, &document, &error), ==, 0);
@@ -288,6 +290,11 @@ static void test_inventory(void)
         g_assert_cmpstr(text_at(document, "programs.host.family"), ==, "probes");
 
         other = g_build_filename(tree->root, "inventory", NULL);
+        whole = json_to_string(document, true);
+        fake_file(tree, whole, "inventory");
+        g_assert_cmpint(inspection_of_inventory(other, &again, &error), ==, 0);
+        g_assert_true(json_node_equal(again, document));
+
         for (unsigned i = 0; i <= G_N_ELEMENTS(wrong); i++) {
                 _cleanup_error_ Error why = ERROR_INIT;
                 JsonNode *none = NULL;

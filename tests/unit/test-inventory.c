@@ -38,7 +38,9 @@ static void test_schema_1(void)
         kernel_inventory_free(inventory);
 }
 
-#define OLD(modules) "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"6.1\",\"modules\":" modules "}"
+#define OF_RELEASE(release, modules) \
+        "{\"schema\":\"org.ntprof.kernel-inventory/1\",\"release\":\"" release "\",\"modules\":" modules "}"
+#define OLD(modules) OF_RELEASE("6.1", modules)
 #define NEW(settings, modules) \
         "{\"schema\":\"org.ntprof.kernel-inventory/2\",\"release\":\"6.1\"," settings "\"modules\":" modules "}"
 #define SETTINGS "\"settings\":{\"kprobes_blacklisted\":[]},"
@@ -54,6 +56,11 @@ static void test_hostile(void)
                 OLD("[{\"name\":\"x\"}]"),
                 OLD("[{\"name\":\"x\",\"loaded\":1,\"btf\":true,\"functions\":[],\"tracepoints\":[],\"fields\":[]}]"),
                 OLD("[{\"name\":\"x\",\"loaded\":true,\"btf\":true,\"functions\":[[]],\"tracepoints\":[],\"fields\":[]}]"),
+                OF_RELEASE("", "[]"),
+                OF_RELEASE("../6.1", "[]"),
+                OF_RELEASE("6.1; reboot", "[]"),
+                OF_RELEASE("6.1\\n", "[]"),
+                OF_RELEASE("6.1-0123456789012345678901234567890123456789012345678901234567890123456789", "[]"),
                 NEW("", "[]"),
                 NEW("\"settings\":[],", "[]"),
                 NEW("\"settings\":{},", "[]"),
@@ -79,6 +86,22 @@ static void test_hostile(void)
                 g_assert_nonnull(error);
         }
         g_assert_nonnull(json_from_string(NEW(SETTINGS, MODULE(",\"symbols\":[],\"arguments\":{\"a\":1}")), NULL));
+}
+
+/* What a terminal would obey is not shown. */
+static void test_printable(void)
+{
+        static const char text[] = NEW("\"label\":\"\\u001b]0;x\\u0007\",\"symbols_unreadable\":\"a\\nb\"," SETTINGS,
+                                       MODULE(",\"symbols\":[],\"arguments\":{},\"types_why_not\":\"\\u001b[2J\""));
+        g_autoptr(JsonNode) node = json_from_string(text, NULL);
+        g_autofree char *error = NULL;
+        KernelInventory *inventory;
+
+        g_assert_cmpint(kernel_inventory_from_json(node, &inventory, &error), ==, 0);
+        g_assert_cmpstr(kernel_inventory_label(inventory), ==, "?]0;x?");
+        g_assert_cmpstr(kernel_inventory_symbols_unreadable(inventory), ==, "a?b");
+        g_assert_cmpstr(kernel_inventory_module_types_why_not(inventory, "x"), ==, "?[2J");
+        kernel_inventory_free(inventory);
 }
 
 /* ---- reading ---- */
@@ -322,6 +345,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inventory/round-trip", test_round_trip);
         g_test_add_func("/inventory/schema-1", test_schema_1);
         g_test_add_func("/inventory/hostile", test_hostile);
+        g_test_add_func("/inventory/printable", test_printable);
         g_test_add_func("/inventory/types", test_types);
         g_test_add_func("/inventory/modules", test_modules);
         g_test_add_func("/inventory/symbols", test_symbols);
