@@ -83,10 +83,12 @@ static __always_inline void sample(struct request *rq, const struct np_record_he
         bpf_core_read(&ctrl, sizeof(ctrl), &nvme_request->ctrl);
         bpf_core_read(&record->header.id.cntlid, sizeof(__u16), &ctrl->cntlid);
 
-        if (check_wanted(NP_CHECK_CONTROLLER)) {
+        if (check_wanted(NP_CHECK_CONTROLLER) && !checks.made[NP_CHECK_CONTROLLER]) {
                 __u32 cntlid = host_filters[header->filter % NP_FILTERS_MAX].cntlid;
 
-                check(NP_CHECK_CONTROLLER, cntlid == NP_CNTLID_UNKNOWN || cntlid == record->header.id.cntlid);
+                /* Once: a controller that is reset meanwhile has another number, and sysfs was asked before. */
+                if (cntlid != NP_CNTLID_UNKNOWN)
+                        check(NP_CHECK_CONTROLLER, cntlid == record->header.id.cntlid);
         }
         fill_header(&record->header, NP_RECORD_HOST, sizeof(*record));
         record->h[NP_H0] = origin->submitted;
