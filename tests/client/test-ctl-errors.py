@@ -121,6 +121,7 @@ def wrong_options_are_explained(service: Service) -> None:
         ((*start, "--duration", "10x"), "duration '10x': unknown unit 'x' (us, ms, s, min, h, d, w); for example 10s"),
         ((*start, "--duration="), "it is empty"),
         ((*start, "--sample", "1/0"), 'sample: "1/0"'),
+        (("check", "--namespace", os.fsdecode(b"\xff")), "no text in this locale's encoding"),
     ):
         message = fails(service, USAGE, *arguments)
         assert words in message, (arguments, message)
