@@ -235,7 +235,8 @@ int verb_parse(Invocation *call, const GOptionEntry *entries, const char *descri
                         /* A value that is no text in the user's locale. */
                         g_clear_error(&error);
                         error = g_error_new_literal(USAGE_ERROR, USAGE_ERROR_FAILED,
-                                                    "the value of an option is no text in this locale's encoding (locale charmap)");
+                                                    "the value of an option is no text in this locale's encoding "
+                                                    "(locale charmap)");
                 }
                 g_strfreev(parsed);
                 return verb_fail(call, error);

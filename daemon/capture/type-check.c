@@ -18,7 +18,8 @@ static const struct {
         Transports answered;
 } checks[NP_CHECK_COUNT] = {
         [NP_CHECK_CONTROLLER]     = { HOOK_SIDE_HOST, { "nvme_request", "nvme_ctrl" }, { "nvme_setup_cmd" },
-                                      "a request's controller has not the number that sysfs tells" },
+                                      "a request's controller has not the number that sysfs tells; when it was reset just then, "
+                                      "try again" },
         [NP_CHECK_TCP_SENDING]    = { HOOK_SIDE_HOST, { "nvme_tcp_queue", "nvme_tcp_request" },
                                       { "nvme_tcp_try_send_cmd_pdu_entry", "nvme_tcp_try_send_entry" },
                                       "what a queue sends is no request of that queue",
