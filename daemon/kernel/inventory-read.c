@@ -11,6 +11,8 @@
 #include "hooks.h"
 #include "types.h"
 
+#define MEMBERS_MAX 4096
+
 const KernelRoots kernel_roots_default = { .sys = "/sys", .proc = "/proc", .files = "/etc/ntprof/btf", .owner = 0 };
 
 void kernel_wanted_init(KernelWanted *wanted)
@@ -44,31 +46,33 @@ void kernel_wanted_done(KernelWanted *wanted)
         g_hash_table_unref(wanted->structures);
 }
 
+/* *left: members to go at most. No structure has nearly as many, but a damaged file's can contain themselves. */
 static void add_members(KernelModule *module, const struct btf *btf, const struct btf_type *type, const char *structure,
-                        int depth)
+                        unsigned *left)
 {
         const struct btf_member *member = btf_members(type);
 
-        for (unsigned i = 0; i < btf_vlen(type); i++, member++) {
+        for (unsigned i = 0; i < btf_vlen(type) && *left > 0; i++, member++) {
                 const char *name = btf__name_by_offset(btf, member->name_off);
+                const struct btf_type *inner;
 
+                (*left)--;
                 if (name && *name) {
                         g_hash_table_add(module->fields, g_strdup_printf("%s.%s", structure, name));
                         continue;
                 }
                 /* an anonymous struct or union: its members are the structure's */
-                if (depth < 8) {
-                        const struct btf_type *inner = btf__type_by_id(btf, member->type);
-
-                        if (inner && btf_is_composite(inner))
-                                add_members(module, btf, inner, structure, depth + 1);
-                }
+                inner = btf__type_by_id(btf, member->type);
+                if (inner && btf_is_composite(inner))
+                        add_members(module, btf, inner, structure, left);
         }
 }
 
 void kernel_module_add_fields(KernelModule *module, const struct btf *btf, const struct btf_type *type)
 {
-        add_members(module, btf, type, btf__name_by_offset(btf, type->name_off), 0);
+        unsigned left = MEMBERS_MAX;
+
+        add_members(module, btf, type, btf__name_by_offset(btf, type->name_off), &left);
 }
 
 /* typedef void (*btf_trace_X)(void *, arguments): the first is the probe's own. */

@@ -144,6 +144,16 @@ static void add_structure(struct btf *btf, const char *name, const char *first, 
         g_assert_cmpint(btf__add_field(btf, NULL, inner, 32, 0), ==, 0);
 }
 
+/* struct NAME { int FIRST; itself; itself; ... }: nobody would live to see its last member */
+static void add_structure_of_itself(struct btf *btf, const char *name, const char *first)
+{
+        int self = btf__add_struct(btf, name, 8);
+
+        g_assert_cmpint(btf__add_field(btf, first, 1, 0, 0), ==, 0);
+        for (int i = 0; i < 100; i++)
+                g_assert_cmpint(btf__add_field(btf, NULL, self, 32, 0), ==, 0);
+}
+
 static FakeTree *kernel_tree(void)
 {
         FakeTree *tree = fake_tree_new();
@@ -163,6 +173,7 @@ static FakeTree *kernel_tree(void)
         add_tracepoint(nvmet, "nvmet_req_init", 2);
         add_structure(nvmet, "nvmet_sq", "qid", "size");
         add_structure(nvmet, "list_head_of_another", "next", "prev");
+        add_structure_of_itself(nvmet, "nvmet_damaged", "first");
         write_btf(tree, nvmet, "nvmet");
         btf__free(nvmet);
         btf__free(vmlinux);
@@ -233,6 +244,7 @@ static void test_types(void)
         g_assert_cmpint(kernel_inventory_tracepoint_arguments(inventory, "nvmet", "nvmet_req_init"), ==, 2);
         g_assert_true(kernel_inventory_has_field(inventory, "nvmet", "nvmet_sq", "size"));
         g_assert_false(kernel_inventory_has_field(inventory, "nvmet", "list_head_of_another", "next"));
+        g_assert_true(kernel_inventory_has_field(inventory, "nvmet", "nvmet_damaged", "first"));
         kernel_inventory_free(inventory);
         fake_tree_free(tree);
 }
