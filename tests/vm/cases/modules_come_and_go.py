@@ -164,7 +164,7 @@ def _another_build(lab: Lab) -> str:
         host.sh(f"rmmod {_MODULE}; insmod {_STRIPPED}")
         document = _check(host)
         test.equal("types of it", (_of_module(document)["btf"], _of_module(document)["types"]), (False, "none"))
-        test.contains("why it cannot be recorded", str(document["usable"]["host"]), f"{_MODULE} has no BTF")
+        test.contains("why it cannot be recorded", str(document["transports"]["tcp"]["host"]), f"{_MODULE} has no BTF")
         test.contains("what to do", str(document["notes"]), f"{_MODULE}.btf")
         namespace = _connect(host)
         refused = host.run([*START, "--namespace", namespace, "--duration", "1"])
