@@ -107,6 +107,16 @@ const HookChoice *kernel_fixture_choice(const HookPlan *plan, const char *bounda
         g_error("no row for %s", boundary);
 }
 
+void kernel_fixture_assert_chosen(const HookPlan *plan, const char *boundary, const char *covers, const char *mechanism,
+                                  const char *symbol)
+{
+        const HookChoice *choice = kernel_fixture_choice(plan, boundary, covers);
+
+        g_assert_nonnull(choice->chosen);
+        g_assert_cmpstr(choice->mechanism, ==, mechanism);
+        g_assert_cmpstr(choice->chosen->symbol, ==, symbol);
+}
+
 const char *kernel_fixture_why_not(const HookPlan *plan, const char *boundary, const char *covers, unsigned n)
 {
         const HookChoice *choice = kernel_fixture_choice(plan, boundary, covers);

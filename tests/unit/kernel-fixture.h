@@ -30,5 +30,7 @@ void kernel_fixture_take_btf(JsonNode *node, const char *module);
 
 /* Of the row for this boundary that covers these commands (NULL: all). */
 const HookChoice *kernel_fixture_choice(const HookPlan *plan, const char *boundary, const char *covers);
+void kernel_fixture_assert_chosen(const HookPlan *plan, const char *boundary, const char *covers, const char *mechanism,
+                                  const char *symbol);
 /* Why the nth of what is better was not taken. */
 const char *kernel_fixture_why_not(const HookPlan *plan, const char *boundary, const char *covers, unsigned n);

@@ -11,10 +11,10 @@
 #define WITHOUT_ADMIN (UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON)
 
 /* Of NVMe/TCP on Debian's 6.12. */
-static HookPlan *plan_of(JsonNode *node, HookSides sides, Transports transports, bool typed)
+static HookPlan *plan_of(JsonNode *node, HookSides sides, Transports over, bool typed)
 {
         json_object_set_int_member(kernel_fixture_settings(node), "perf_event_paranoid", 2);
-        return kernel_fixture_plan(node, (HookScope) { sides, transports, false, typed ? CAPABILITIES_ALL : WITHOUT_ADMIN });
+        return kernel_fixture_plan(node, (HookScope) { sides, over, false, typed ? CAPABILITIES_ALL : WITHOUT_ADMIN });
 }
 
 static void assert_names(const char **names, const char *expected)

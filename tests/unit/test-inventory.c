@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inventories as documents, and as read from trees that look like a kernel's. */
-#include <bpf/btf.h>
 #include <errno.h>
 #include <string.h>
 
 #include "daemon/kernel/inventory-internal.h"
-#include "fake-tree.h"
+#include "fake-btf.h"
 #include "kernel-fixture.h"
 
 static void test_round_trip(void)
@@ -106,33 +105,6 @@ static void test_printable(void)
 
 /* ---- reading ---- */
 
-static void write_btf(FakeTree *tree, const struct btf *btf, const char *module)
-{
-        g_autofree char *path = g_strdup_printf("%s/kernel/btf/%s", tree->sys, module);
-        const void *data;
-        __u32 size;
-
-        data = btf__raw_data(btf, &size);
-        fake_directory(tree, "sys/kernel/btf");
-        g_assert_true(g_file_set_contents(path, data, size, NULL));
-}
-
-static void add_function(struct btf *btf, const char *name)
-{
-        g_assert_cmpint(btf__add_func(btf, name, BTF_FUNC_STATIC, btf__add_func_proto(btf, 0)), >, 0);
-}
-
-/* typedef void (*btf_trace_NAME)(void *, ...) of so many arguments, and the probe's own */
-static void add_tracepoint(struct btf *btf, const char *name, int arguments)
-{
-        g_autofree char *type = g_strconcat("btf_trace_", name, NULL);
-        int prototype = btf__add_func_proto(btf, 0);
-
-        for (int i = 0; i <= arguments; i++)
-                g_assert_cmpint(btf__add_func_param(btf, "", 1), ==, 0);
-        g_assert_cmpint(btf__add_typedef(btf, type, btf__add_ptr(btf, prototype)), >, 0);
-}
-
 /* struct NAME { int FIRST; union { int SECOND; }; } */
 static void add_structure(struct btf *btf, const char *name, const char *first, const char *second)
 {
@@ -160,21 +132,21 @@ static FakeTree *kernel_tree(void)
         struct btf *vmlinux = btf__new_empty(), *nvmet;
 
         g_assert_cmpint(btf__add_int(vmlinux, "int", 4, BTF_INT_SIGNED), ==, 1);
-        add_function(vmlinux, "tcp_add_backlog");
-        add_function(vmlinux, "of_no_interest");
-        add_tracepoint(vmlinux, "block_bio_queue", 2);
-        add_tracepoint(vmlinux, "sched_switch", 3);
+        fake_btf_function(vmlinux, "tcp_add_backlog");
+        fake_btf_function(vmlinux, "of_no_interest");
+        fake_btf_tracepoint(vmlinux, "block_bio_queue", 2);
+        fake_btf_tracepoint(vmlinux, "sched_switch", 3);
         add_structure(vmlinux, "request", "start_time_ns", "rq_disk");
         add_structure(vmlinux, "page", "flags", "lru");
-        write_btf(tree, vmlinux, "vmlinux");
+        fake_btf_write(tree, vmlinux, "vmlinux");
 
         nvmet = btf__new_empty_split(vmlinux);
-        add_function(nvmet, "nvmet_bio_done");
-        add_tracepoint(nvmet, "nvmet_req_init", 2);
+        fake_btf_function(nvmet, "nvmet_bio_done");
+        fake_btf_tracepoint(nvmet, "nvmet_req_init", 2);
         add_structure(nvmet, "nvmet_sq", "qid", "size");
         add_structure(nvmet, "list_head_of_another", "next", "prev");
         add_structure_of_itself(nvmet, "nvmet_damaged", "first");
-        write_btf(tree, nvmet, "nvmet");
+        fake_btf_write(tree, nvmet, "nvmet");
         btf__free(nvmet);
         btf__free(vmlinux);
 

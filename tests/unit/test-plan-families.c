@@ -16,16 +16,6 @@ static HookPlan *plan_with(JsonNode *node, uint64_t capabilities)
         return kernel_fixture_plan(node, (HookScope) { BOTH_SIDES, TRANSPORTS_ALL, true, capabilities });
 }
 
-static void assert_chosen(const HookPlan *plan, const char *boundary, const char *covers, const char *mechanism,
-                          const char *symbol)
-{
-        const HookChoice *choice = kernel_fixture_choice(plan, boundary, covers);
-
-        g_assert_nonnull(choice->chosen);
-        g_assert_cmpstr(choice->mechanism, ==, mechanism);
-        g_assert_cmpstr(choice->chosen->symbol, ==, symbol);
-}
-
 static void assert_has(const char *text, const char *part)
 {
         if (!text || !strstr(text, part))
@@ -42,8 +32,8 @@ static void test_typed(void)
                 g_assert_null(hook_plan_why_not_typed(plan, side));
                 g_assert_cmphex(hook_plan_capabilities(plan, side), ==, WITHOUT_ADMIN | CAPABILITY(SYS_ADMIN));
         }
-        assert_chosen(plan, "H2", NULL, "tp_btf", "nvme_setup_cmd");
-        assert_chosen(plan, "H3", NULL, "fentry+fexit", "nvme_tcp_try_send_cmd_pdu");
+        kernel_fixture_assert_chosen(plan, "H2", NULL, "tp_btf", "nvme_setup_cmd");
+        kernel_fixture_assert_chosen(plan, "H3", NULL, "fentry+fexit", "nvme_tcp_try_send_cmd_pdu");
         hook_plan_free(plan);
 }
 
@@ -62,13 +52,13 @@ static void test_without_admin(void)
                 assert_has(hook_plan_why_not_typed(plan, side), "typed programs need CAP_SYS_ADMIN");
                 g_assert_cmphex(hook_plan_capabilities(plan, side), ==, WITHOUT_ADMIN);
         }
-        assert_chosen(plan, "H0", NULL, "raw_tp", "block_bio_queue");
-        assert_chosen(plan, "H1", NULL, "field", "request.start_time_ns");
+        kernel_fixture_assert_chosen(plan, "H0", NULL, "raw_tp", "block_bio_queue");
+        kernel_fixture_assert_chosen(plan, "H1", NULL, "field", "request.start_time_ns");
         g_assert_cmpuint(kernel_fixture_choice(plan, "H1", NULL)->rejected->len, ==, 0);
-        assert_chosen(plan, "H3", NULL, "kprobe+kretprobe", "nvme_tcp_try_send_cmd_pdu");
+        kernel_fixture_assert_chosen(plan, "H3", NULL, "kprobe+kretprobe", "nvme_tcp_try_send_cmd_pdu");
         assert_has(kernel_fixture_why_not(plan, "H3", NULL, 0), "CAP_SYS_ADMIN");
-        assert_chosen(plan, "H6", NULL, "kprobe", "blk_mq_complete_request_remote");
-        assert_chosen(plan, "T9", NULL, "kretprobe", "nvmet_try_send_response");
+        kernel_fixture_assert_chosen(plan, "H6", NULL, "kprobe", "blk_mq_complete_request_remote");
+        kernel_fixture_assert_chosen(plan, "T9", NULL, "kretprobe", "nvmet_try_send_response");
         g_assert_true(hook_plan_has_program(plan, HOOK_SIDE_TARGET, "nvmet_try_send_response"));
         hook_plan_free(plan);
 
@@ -121,22 +111,23 @@ static void test_no_module_btf(void)
         g_assert_cmphex(hook_plan_capabilities(plan, HOOK_SIDE_HOST), ==, WITHOUT_ADMIN | CAPABILITY(SYS_ADMIN));
 
         /* Typed, it would be possible, and would have the wrong arguments: 5.10 passes the queue first. */
-        assert_chosen(plan, "H0", NULL, "raw_tp", "block_bio_queue");
+        kernel_fixture_assert_chosen(plan, "H0", NULL, "raw_tp", "block_bio_queue");
         assert_has(kernel_fixture_why_not(plan, "H0", NULL, 0), "tracepoint block_bio_queue has 2 arguments, not 1");
-        assert_chosen(plan, "H2", NULL, "raw_tp", "nvme_setup_cmd");
+        kernel_fixture_assert_chosen(plan, "H2", NULL, "raw_tp", "nvme_setup_cmd");
         assert_has(kernel_fixture_why_not(plan, "H2", NULL, 0), "nvme_core has no BTF");
-        assert_chosen(plan, "H3", NULL, "kprobe+kretprobe", "nvme_tcp_try_send");
-        assert_chosen(plan, "T2", R2T, "kretprobe", "kernel_sendpage");
+        kernel_fixture_assert_chosen(plan, "H3", NULL, "kprobe+kretprobe", "nvme_tcp_try_send");
+        kernel_fixture_assert_chosen(plan, "T2", R2T, "kretprobe", "kernel_sendpage");
         /* This could be typed, but all of a side is of one family. */
-        assert_chosen(plan, "T5", NULL, "raw_tp", "block_rq_issue");
+        kernel_fixture_assert_chosen(plan, "T5", NULL, "raw_tp", "block_rq_issue");
         assert_has(kernel_fixture_why_not(plan, "T5", NULL, 0), "nvmet has no BTF");
         /* The structures of the RDMA core are in vmlinux, too. */
-        assert_chosen(plan, "H6", "before local invalidation and send completion", "kprobe", "nvme_rdma_recv_done");
-        assert_chosen(plan, "T2", IN_CAPSULE, "kprobe", "nvmet_tcp_map_pdu_iovec");
+        kernel_fixture_assert_chosen(plan, "H6", "before local invalidation and send completion", "kprobe",
+                                     "nvme_rdma_recv_done");
+        kernel_fixture_assert_chosen(plan, "T2", IN_CAPSULE, "kprobe", "nvmet_tcp_map_pdu_iovec");
         assert_has(kernel_fixture_why_not(plan, "T2", IN_CAPSULE, 0), "nvmet_tcp has no BTF");
         assert_has(kernel_fixture_why_not(plan, "T2", IN_CAPSULE, 2), "nvmet_tcp_build_pdu_iovec among the symbols");
 
-        assert_chosen(plan, "H4", R2T, "kprobe", "blk_mq_tag_to_rq");
+        kernel_fixture_assert_chosen(plan, "H4", R2T, "kprobe", "blk_mq_tag_to_rq");
         for (guint i = 0; i < plan->choices->len; i++) {
                 choice = plan->choices->pdata[i];
                 g_assert_nonnull(choice->chosen);

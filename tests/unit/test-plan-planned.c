@@ -18,16 +18,6 @@ static bool is_ofed(const char *name)
         return g_str_has_prefix(name, "ofed");
 }
 
-static void assert_chosen(const HookPlan *plan, const char *boundary, const char *covers, const char *mechanism,
-                          const char *symbol)
-{
-        const HookChoice *choice = kernel_fixture_choice(plan, boundary, covers);
-
-        g_assert_nonnull(choice->chosen);
-        g_assert_cmpstr(choice->mechanism, ==, mechanism);
-        g_assert_cmpstr(choice->chosen->symbol, ==, symbol);
-}
-
 static void assert_family(const HookPlan *plan, HookFamily family)
 {
         for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
@@ -100,7 +90,7 @@ static void test_layouts(void)
                 }
                 plan = plan_of(node);
                 assert_family(plan, HOOK_FAMILY_PROBES);
-                assert_chosen(plan, "H2", NULL, "raw_tp", "nvme_setup_cmd");
+                kernel_fixture_assert_chosen(plan, "H2", NULL, "raw_tp", "nvme_setup_cmd");
                 hook_plan_free(plan);
         }
 }
@@ -111,10 +101,10 @@ static void test_5_15(void)
         HookPlan *plan = plan_of(node);
 
         /* rq_disk, and a request_queue that has a disk already; the queue is not an argument any more */
-        assert_chosen(plan, "H0", NULL, "tp_btf", "block_bio_queue");
-        assert_chosen(plan, "H2", NULL, "tp_btf", "nvme_setup_cmd");
-        assert_chosen(plan, "H4", R2T, "fentry", "nvme_tcp_setup_h2c_data_pdu");
-        assert_chosen(plan, "T2", IN_CAPSULE, "fentry", "nvmet_tcp_map_pdu_iovec");
+        kernel_fixture_assert_chosen(plan, "H0", NULL, "tp_btf", "block_bio_queue");
+        kernel_fixture_assert_chosen(plan, "H2", NULL, "tp_btf", "nvme_setup_cmd");
+        kernel_fixture_assert_chosen(plan, "H4", R2T, "fentry", "nvme_tcp_setup_h2c_data_pdu");
+        kernel_fixture_assert_chosen(plan, "T2", IN_CAPSULE, "fentry", "nvmet_tcp_map_pdu_iovec");
         hook_plan_free(plan);
 }
 
@@ -143,11 +133,11 @@ static void test_inlined(void)
                 has_sendpage = kernel_inventory_has_symbol(inventory, "vmlinux", "kernel_sendpage");
                 kernel_inventory_free(inventory);
                 plan = plan_of(node);
-                assert_chosen(plan, "H3", NULL, ofed ? "kprobe+kretprobe" : "fentry+fexit", "nvme_tcp_try_send");
+                kernel_fixture_assert_chosen(plan, "H3", NULL, ofed ? "kprobe+kretprobe" : "fentry+fexit", "nvme_tcp_try_send");
                 /* Since 6.5 there is no kernel_sendpage() to fall back on. */
                 g_assert_cmpint(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_TCP, &why), ==, has_sendpage);
                 if (has_sendpage)
-                        assert_chosen(plan, "T9", NULL, ofed ? "kretprobe" : "fexit", "kernel_sendpage");
+                        kernel_fixture_assert_chosen(plan, "T9", NULL, ofed ? "kretprobe" : "fexit", "kernel_sendpage");
                 else
                         g_assert_nonnull(strstr(why, "no hook for T2 (writes sent after an R2T)"));
                 g_assert_true(hook_plan_transport_usable(plan, HOOK_SIDE_TARGET, TRANSPORT_RDMA, NULL));

@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Plans of trees that look like a kernel's, and what of them is read. */
-#include <bpf/btf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/kernel/plan-internal.h"
 #include "daemon/privileges.h"
-#include "fake-tree.h"
+#include "fake-btf.h"
 
 #define HOST_MODULES "nvme_core", "nvme_tcp"
-
-static void add_function(struct btf *btf, const char *name)
-{
-        g_assert_cmpint(btf__add_func(btf, name, BTF_FUNC_STATIC, btf__add_func_proto(btf, 0)), >, 0);
-}
-
-static void add_tracepoint(struct btf *btf, const char *name, int arguments)
-{
-        g_autofree char *type = g_strconcat("btf_trace_", name, NULL);
-        int prototype = btf__add_func_proto(btf, 0);
-
-        for (int i = 0; i <= arguments; i++)
-                g_assert_cmpint(btf__add_func_param(btf, "", 1), ==, 0);
-        g_assert_cmpint(btf__add_typedef(btf, type, btf__add_ptr(btf, prototype)), >, 0);
-}
 
 static void add_field(struct btf *btf, const HookField *field)
 {
@@ -55,29 +39,18 @@ static void add_all(struct btf *btf, const char *module, GString *symbols)
                 if (!g_str_equal(candidate->module, module))
                         continue;
                 if (candidate->kind == HOOK_TRACEPOINT) {
-                        add_tracepoint(btf, candidate->symbol, candidate->arguments[0]);
+                        fake_btf_tracepoint(btf, candidate->symbol, candidate->arguments[0]);
                         add_symbol(symbols, 'd', "__tracepoint_", candidate->symbol, module);
                 }
                 if (candidate->kind == HOOK_FUNCTION) {
-                        add_function(btf, candidate->symbol);
+                        fake_btf_function(btf, candidate->symbol);
                         add_symbol(symbols, 't', "", candidate->symbol, module);
                 }
                 for (unsigned j = 0; j < HOOK_FUNCTIONS_MAX && candidate->functions[j]; j++) {
-                        add_function(btf, candidate->functions[j]);
+                        fake_btf_function(btf, candidate->functions[j]);
                         add_symbol(symbols, 't', "", candidate->functions[j], module);
                 }
         }
-}
-
-static void write_btf(FakeTree *tree, const struct btf *btf, const char *module)
-{
-        g_autofree char *path = g_strdup_printf("%s/kernel/btf/%s", tree->sys, module);
-        const void *data;
-        __u32 size;
-
-        data = btf__raw_data(btf, &size);
-        fake_directory(tree, "sys/kernel/btf");
-        g_assert_true(g_file_set_contents(path, data, size, NULL));
 }
 
 /* A host with nvme-tcp, whose kernel has all that typed programs need. Its symbols are not there yet: *ret_symbols. */
@@ -90,12 +63,12 @@ static FakeTree *host_tree(char **ret_symbols)
 
         g_assert_cmpint(btf__add_int(vmlinux, "int", 4, BTF_INT_SIGNED), ==, 1);
         add_all(vmlinux, "vmlinux", symbols);
-        write_btf(tree, vmlinux, "vmlinux");
+        fake_btf_write(tree, vmlinux, "vmlinux");
         for (size_t i = 0; i < G_N_ELEMENTS(modules); i++) {
                 struct btf *btf = btf__new_empty_split(vmlinux);
 
                 add_all(btf, modules[i], symbols);
-                write_btf(tree, btf, modules[i]);
+                fake_btf_write(tree, btf, modules[i]);
                 fake_file(tree, "", "sys/module/%s/taint", modules[i]);
                 fake_file(tree, "live", "sys/module/%s/initstate", modules[i]);
                 btf__free(btf);
@@ -219,7 +192,7 @@ static void test_built_in(void)
         add_all(vmlinux, "vmlinux", unused);
         add_all(vmlinux, "nvme_core", unused);
         add_all(vmlinux, "nvme_tcp", unused);
-        write_btf(tree, vmlinux, "vmlinux");
+        fake_btf_write(tree, vmlinux, "vmlinux");
         btf__free(vmlinux);
         g_string_free(unused, true);
         fake_remove(tree, "sys/kernel/btf/nvme_tcp");
