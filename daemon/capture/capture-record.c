@@ -26,11 +26,6 @@ typedef struct CaptureRecord {
         uint64_t end_ns;                /* 0: not paused yet */
 } CaptureRecord;
 
-static uint64_t clock_now(const CaptureRecord *c)
-{
-        return c->inner->ops->now ? c->inner->ops->now(c->inner) : now_ns(CLOCK_MONOTONIC);
-}
-
 static void write_bytes(CaptureRecord *c, const void *data, size_t size)
 {
         if (!c->failed && size > 0 && fwrite(data, size, 1, c->file) != 1)
@@ -109,7 +104,7 @@ static int record_resume(Capture *capture)
 
         /* The header comes first in the file all the same: records are handed out by drain() only. */
         r = c->inner->ops->resume(c->inner);
-        c->facts->start_ns = clock_now(c);
+        c->facts->start_ns = capture_now(c->inner);
         write_header(c);
         return r;
 }
@@ -120,7 +115,7 @@ static int record_pause(Capture *capture)
         int r;
 
         r = c->inner->ops->pause(c->inner);
-        c->end_ns = clock_now(c);
+        c->end_ns = capture_now(c->inner);
         return r;
 }
 
@@ -159,7 +154,7 @@ static int record_get_counters(Capture *capture, CaptureCounters *ret)
                 return r;
 
         counters = (struct replay_counters) {
-                .time_ns = clock_now(c),
+                .time_ns = capture_now(c->inner),
                 .host_recursion = ret->host_recursion,
                 .target_recursion = ret->target_recursion,
                 .host_in_flight = ret->host_in_flight,
@@ -186,28 +181,22 @@ static unsigned record_get_hooks(Capture *capture, const CaptureHook **ret)
 
 static const char *record_wrong_types(Capture *capture)
 {
-        CaptureRecord *c = (CaptureRecord *) capture;
-
-        return c->inner->ops->wrong_types ? c->inner->ops->wrong_types(c->inner) : NULL;
+        return capture_wrong_types(((CaptureRecord *) capture)->inner);
 }
 
 static const char *record_gone(Capture *capture)
 {
-        CaptureRecord *c = (CaptureRecord *) capture;
-
-        return c->inner->ops->gone ? c->inner->ops->gone(c->inner) : NULL;
+        return capture_gone(((CaptureRecord *) capture)->inner);
 }
 
 static uint64_t record_now(Capture *capture)
 {
-        return clock_now((CaptureRecord *) capture);
+        return capture_now(((CaptureRecord *) capture)->inner);
 }
 
 static bool record_at_end(Capture *capture)
 {
-        CaptureRecord *c = (CaptureRecord *) capture;
-
-        return c->inner->ops->at_end && c->inner->ops->at_end(c->inner);
+        return capture_at_end(((CaptureRecord *) capture)->inner);
 }
 
 static void record_detach(Capture *capture)

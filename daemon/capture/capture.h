@@ -12,6 +12,7 @@
 
 #include "../../bpf/record.h"
 #include "../transport.h"
+#include "../util.h"
 
 typedef struct Capture Capture;
 typedef struct HookPlan HookPlan;
@@ -100,4 +101,25 @@ struct Capture {
         const CaptureOps *ops;
         CaptureHandlers handlers;
 };
+
+/* The operations that a capture may leave out. */
+static inline const char *capture_wrong_types(Capture *c)
+{
+        return c->ops->wrong_types ? c->ops->wrong_types(c) : NULL;
+}
+
+static inline const char *capture_gone(Capture *c)
+{
+        return c->ops->gone ? c->ops->gone(c) : NULL;
+}
+
+static inline uint64_t capture_now(Capture *c)
+{
+        return c->ops->now ? c->ops->now(c) : now_ns(CLOCK_MONOTONIC);
+}
+
+static inline bool capture_at_end(Capture *c)
+{
+        return c->ops->at_end && c->ops->at_end(c);
+}
 

@@ -75,33 +75,14 @@ struct TargetSide {
         char *why;                      /* for the journal */
 };
 
-static uint64_t capture_now(const TargetSide *t)
-{
-        return t->capture->ops->now ? t->capture->ops->now(t->capture) : now_ns(CLOCK_MONOTONIC);
-}
-
 /* Whatever else happens, nothing stays attached; it is not waited for. */
 static void release_capture(TargetSide *t)
 {
-        CaptureJob *job;
-
         t->capture_source = sd_event_source_disable_unref(t->capture_source);
         t->tick_source = sd_event_source_disable_unref(t->tick_source);
         t->limit_source = sd_event_source_disable_unref(t->limit_source);
 
-        if (t->job) {
-                capture_job_abandon(TAKE_PTR(t->job));
-                t->capture = NULL;
-        }
-        if (!t->capture)
-                return;
-        if (capture_job_start(t->event, t->capture, CAPTURE_JOB_DETACH, NULL, NULL, &job) >= 0)
-                capture_job_abandon(job);
-        else {
-                t->capture->ops->detach(t->capture);
-                t->capture->ops->free(t->capture);
-        }
-        t->capture = NULL;
+        capture_job_release(t->event, &t->job, &t->capture, true);
 }
 
 static int on_gone(sd_event_source *source, void *userdata)
@@ -276,7 +257,7 @@ static bool worth_sending(const TargetSide *t)
 /* Records first, then what they are complete up to. always: a WIRE_SYNC whether or not it is due, for nothing is under way. */
 static int drain_and_sync(TargetSide *t, bool always)
 {
-        uint64_t drained_ns = capture_now(t);
+        uint64_t drained_ns = capture_now(t->capture);
         const char *wrong;
         int r = drain(t);
 
@@ -287,7 +268,7 @@ static int drain_and_sync(TargetSide *t, bool always)
                 fail(t, NTPROF_ERROR_CAPTURE_FAILED, "the programs' maps cannot be used: %s", g_strerror(-r));
                 return r;
         }
-        wrong = t->capture->ops->wrong_types ? t->capture->ops->wrong_types(t->capture) : NULL;
+        wrong = capture_wrong_types(t->capture);
         if (wrong) {
                 fail(t, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s", wrong);
                 return -ntprof_error_errno(NTPROF_ERROR_KERNEL_UNSUPPORTED);
@@ -343,14 +324,13 @@ static void begin_ending(TargetSide *t, const char *message)
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
         TargetSide *t = userdata;
-        const char *gone = NULL;
+        const char *unloaded;
 
         if (drain_and_sync(t, false) < 0)
                 return 0;
-        if (t->capture->ops->gone)
-                gone = t->capture->ops->gone(t->capture);
-        if (gone) {
-                g_autofree char *message = g_strdup_printf("%s ended the recording: %s", t->backend->machine, gone);
+        unloaded = capture_gone(t->capture);
+        if (unloaded) {
+                g_autofree char *message = g_strdup_printf("%s ended the recording: %s", t->backend->machine, unloaded);
 
                 begin_ending(t, message);
                 return 0;
@@ -401,7 +381,7 @@ static void send_changed(TargetSide *t, uint64_t since_ns)
 /* since_ns is taken before: the threshold is never believed to be higher than it was. Before WIRE_RESUME none is in force. */
 static void set_threshold(TargetSide *t, uint32_t asked)
 {
-        uint64_t since_ns = capture_now(t);
+        uint64_t since_ns = capture_now(t->capture);
         int r;
 
         t->threshold = MIN(asked, t->grant.max_threshold);
@@ -416,7 +396,7 @@ static void resume(TargetSide *t)
 {
         int fd = t->capture->ops->get_fd(t->capture), r;
 
-        t->resumed_ns = capture_now(t);
+        t->resumed_ns = capture_now(t->capture);
         r = t->capture->ops->resume(t->capture);
         if (r >= 0 && fd >= 0) {
                 r = sd_event_add_io(t->event, &t->capture_source, fd, EPOLLIN, on_capture_readable, t);

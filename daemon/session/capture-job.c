@@ -128,6 +128,23 @@ unsigned capture_jobs_abandoned(void)
         return n_abandoned;
 }
 
+void capture_job_release(sd_event *event, CaptureJob **job, Capture **capture, bool attached)
+{
+        CaptureJob *detaching;
+
+        if (*job) {
+                capture_job_abandon(TAKE_PTR(*job));
+                *capture = NULL;
+        }
+        if (!*capture)
+                return;
+        if (attached && capture_job_start(event, *capture, CAPTURE_JOB_DETACH, NULL, NULL, &detaching) >= 0)
+                capture_job_abandon(detaching);
+        else
+                discard(*capture, false);
+        *capture = NULL;
+}
+
 void capture_job_end(CaptureJob *job)
 {
         g_atomic_int_set(&job->abandoned, true);

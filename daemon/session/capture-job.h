@@ -28,5 +28,9 @@ void capture_job_abandon(CaptureJob *job);
 /* How many of those are not through yet: they hold what sessions hold, though theirs have ended. */
 unsigned capture_jobs_abandoned(void);
 
-/* The same, and waits for it. For a loop that runs no more. */
+/* Whatever else happens, nothing stays attached, and nobody waits for that: a job that runs is abandoned, and a capture that is (or
+ * may be) attached is detached and freed by a new one. Both pointers are NULL then. */
+void capture_job_release(sd_event *event, CaptureJob **job, Capture **capture, bool attached);
+
+/* As capture_job_abandon(), and waits for it. For a loop that runs no more. */
 void capture_job_end(CaptureJob *job);

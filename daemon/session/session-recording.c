@@ -14,11 +14,6 @@
 #define JOIN_DELAY_NS (1500 * NSEC_PER_MSEC)
 #define ANNOUNCE_USEC (1 * USEC_PER_SEC)
 
-static uint64_t capture_now(Session *s)
-{
-        return s->capture->ops->now ? s->capture->ops->now(s->capture) : now_ns(CLOCK_MONOTONIC);
-}
-
 static void on_host_record(const struct np_host_record *record, void *userdata)
 {
         Session *s = userdata;
@@ -42,7 +37,7 @@ static int read_counters(Session *s)
         r = s->capture->ops->get_counters(s->capture, s->counters);
         if (r < 0)
                 return r;
-        wrong = s->capture->ops->wrong_types ? s->capture->ops->wrong_types(s->capture) : NULL;
+        wrong = capture_wrong_types(s->capture);
         if (wrong) {
                 session_fail(s, NTPROF_ERROR_KERNEL_UNSUPPORTED, "%s: %s", s->namespace->name, wrong);
                 return -ntprof_error_errno(NTPROF_ERROR_KERNEL_UNSUPPORTED);
@@ -144,9 +139,9 @@ void recording_end(Session *s)
 {
         int r;
 
-        np_analysis_host_ended(s->analysis, capture_now(s));
+        np_analysis_host_ended(s->analysis, capture_now(s->capture));
         r = s->capture->ops->pause(s->capture);
-        s->paused_ns = capture_now(s);
+        s->paused_ns = capture_now(s->capture);
         s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &s->iostat_end);
         s->recorded_ns = s->paused_ns - s->resumed_ns;
         if (r < 0) {
@@ -195,11 +190,11 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
         if (drain(s) < 0)
                 return 0;
 
-        now = capture_now(s);
+        now = capture_now(s->capture);
         s->recorded_ns = now - s->resumed_ns;
         r = read_counters(s);
         if (r >= 0 && sampling_update(&s->sampling, now, s->commands))
-                r = set_threshold(s, capture_now(s));
+                r = set_threshold(s, capture_now(s->capture));
         if (r < 0) {
                 session_fail(s, NTPROF_ERROR_CAPTURE_FAILED, "%s: the programs' maps cannot be used: %s", s->namespace->name,
                              g_strerror(-r));
@@ -209,9 +204,8 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
         if (now > JOIN_DELAY_NS)
                 np_analysis_advance(s->analysis, now - JOIN_DELAY_NS);
 
-        if (s->capture->ops->gone)
-                s->ended_reason = g_strdup(s->capture->ops->gone(s->capture));
-        if (s->ended_reason || duration_left_ns(s) == 0 || (s->capture->ops->at_end && s->capture->ops->at_end(s->capture))) {
+        s->ended_reason = g_strdup(capture_gone(s->capture));
+        if (s->ended_reason || duration_left_ns(s) == 0 || capture_at_end(s->capture)) {
                 recording_end(s);
                 return 0;
         }
@@ -276,7 +270,7 @@ static int begin(Session *s)
 {
         s->begun = true;
         s->analysis = np_analysis_new(targets_n_ready(s->targets));
-        sampling_start(&s->sampling, &s->options.sample, capture_now(s));
+        sampling_start(&s->sampling, &s->options.sample, capture_now(s->capture));
         targets_begin(s->targets, s->analysis, s->sampling.threshold);
         targets_local_threshold(s->targets, 0, s->sampling.threshold);
         return s->capture->ops->set_threshold(s->capture, s->sampling.threshold);
@@ -299,7 +293,7 @@ static int begin_recording(Session *s)
         r = s->capture->ops->resume(s->capture);
         if (r < 0)
                 return r;
-        s->resumed_ns = capture_now(s);
+        s->resumed_ns = capture_now(s->capture);
         np_analysis_host_began(s->analysis, s->resumed_ns);
         s->backend->ops->read_iostat(s->backend, s->capture, s->namespace, &s->iostat_start);
         s->sampling.window_start_ns = s->resumed_ns;
@@ -361,14 +355,16 @@ static void on_targets_changed(void *userdata)
 
 static uint64_t targets_clock(void *userdata)
 {
-        return capture_now(userdata);
+        const Session *s = userdata;
+
+        return capture_now(s->capture);
 }
 
 static uint64_t targets_recorded(void *userdata)
 {
         const Session *s = userdata;
 
-        return s->state == SESSION_RECORDING ? capture_now(userdata) - s->resumed_ns : s->recorded_ns;
+        return s->state == SESSION_RECORDING ? capture_now(s->capture) - s->resumed_ns : s->recorded_ns;
 }
 
 static int on_start(sd_event_source *source, void *userdata)

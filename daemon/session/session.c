@@ -66,19 +66,8 @@ static void free_capture(Session *s)
 /* The source of records goes first of all: whatever else happens, nothing stays attached. The session does not wait for it. */
 static void release_capture(Session *s)
 {
-        CaptureJob *job;
-
         session_release_sources(s);
-
-        if (s->job) {
-                capture_job_abandon(TAKE_PTR(s->job));
-                s->capture = NULL;
-        } else if (s->capture && s->attached &&
-                   capture_job_start(s->event, s->capture, CAPTURE_JOB_DETACH, NULL, NULL, &job) >= 0) {
-                capture_job_abandon(job);
-                s->capture = NULL;
-        }
-        free_capture(s);
+        capture_job_release(s->event, &s->job, &s->capture, s->attached);
 }
 
 void session_release_analysis(Session *s)
