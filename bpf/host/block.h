@@ -152,7 +152,7 @@ ENTRY(blk_mq_complete_request_remote, blk_mq_complete_request_remote, struct req
 #ifdef NTPROF_PROBES
 /* H6 at H7, which follows at once on the same CPU. nvme-rdma's responses are handled in softirq, and a kprobe is skipped there when
  * that came in the middle of another. */
-static __always_inline void responded_unseen(struct host_command *command, struct request *rq, __u64 now)
+static __always_inline void responded_unseen(struct host_command *command, __u64 now)
 {
         struct nvme_rdma_queue *queue = (void *)command->response.queue;
 

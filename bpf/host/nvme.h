@@ -189,7 +189,7 @@ TRACEPOINT(nvme_complete_rq, nvme_complete_rq, struct request *rq)
         command->record.h[NP_H7] = bpf_ktime_get_ns();
 #ifdef NTPROF_PROBES
         if (!command->record.h[NP_H6])
-                responded_unseen(command, rq, command->record.h[NP_H7]);
+                responded_unseen(command, command->record.h[NP_H7]);
 #endif
         nvme_request = request_pdu(rq);
         bpf_core_read(&flags, sizeof(flags), &nvme_request->flags);

@@ -37,6 +37,12 @@ static __always_inline void check_completion(enum np_check which, __u64 rsp_, st
         check(which, queue == READ(wc, qp, qp_context) && BPF_CORE_READ(queue, cq) == cq);
 }
 
+/* Of a response's send completion. */
+static __always_inline __u64 rsp_of_send(struct ib_wc *wc)
+{
+        return (__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe);
+}
+
 /* Goes to storage, or posts the RDMA READ; again for a command that had found the send queue full. */
 ENTRY(nvmet_rdma_execute_command, nvmet_rdma_execute_command, struct nvmet_rdma_rsp *rsp)
 {
@@ -163,7 +169,7 @@ ENTRY(nvmet_rdma_send_done, nvmet_rdma_queue_response_exit__completed, struct ib
 
         if (!under_way || wait_for_send_completion)
                 return 0;
-        req = req_of_rsp((__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe));
+        req = req_of_rsp(rsp_of_send(wc));
         command = command_get(req);
         if (!command || !command->record.t[NP_T8])
                 return 0;
@@ -176,7 +182,7 @@ ENTRY(nvmet_rdma_send_done, nvmet_rdma_queue_response_exit__completed, struct ib
 /* TS: the host's side has acknowledged the response, and all data before it. */
 ENTRY(nvmet_rdma_send_done, nvmet_rdma_send_done, struct ib_cq *cq, struct ib_wc *wc)
 {
-        __u64 rsp = (__u64)READ(wc, wr_cqe) - bpf_core_field_offset(struct nvmet_rdma_rsp, send_cqe), now;
+        __u64 rsp = rsp_of_send(wc), now;
         __u64 req = req_of_rsp(rsp);
         struct target_command *command = command_get(req);
 
