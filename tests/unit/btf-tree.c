@@ -6,19 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *below(FakeTree *tree, const char *name)
-{
-        g_autofree char *path = g_build_filename(tree->root, name, NULL);
-
-        return g_intern_string(path);
-}
-
 KernelTypesRoots btf_roots(FakeTree *tree)
 {
         return (KernelTypesRoots) {
-                .btf = below(tree, "btf"),
-                .files = below(tree, "files"),
-                .modules = below(tree, "modules"),
+                .btf = fake_below(tree, "btf"),
+                .files = fake_below(tree, "files"),
+                .modules = fake_below(tree, "modules"),
                 .owner = geteuid(),
         };
 }

@@ -2,6 +2,7 @@
 #include "fake-btf.h"
 
 #include <glib.h>
+#include <unistd.h>
 
 void fake_btf_function(struct btf *btf, const char *name)
 {
@@ -27,4 +28,14 @@ void fake_btf_write(FakeTree *tree, const struct btf *btf, const char *module)
         data = btf__raw_data(btf, &size);
         fake_directory(tree, "sys/kernel/btf");
         g_assert_true(g_file_set_contents(path, data, size, NULL));
+}
+
+KernelRoots fake_kernel_roots(FakeTree *tree)
+{
+        return (KernelRoots) {
+                .sys = tree->sys,
+                .proc = fake_below(tree, "proc"),
+                .files = fake_below(tree, "btf"),
+                .owner = geteuid(),
+        };
 }

@@ -4,6 +4,7 @@
 
 #include <bpf/btf.h>
 
+#include "daemon/kernel/inventory.h"
 #include "fake-tree.h"
 
 void fake_btf_function(struct btf *btf, const char *name);
@@ -11,4 +12,5 @@ void fake_btf_function(struct btf *btf, const char *name);
 void fake_btf_tracepoint(struct btf *btf, const char *name, int arguments);
 /* As /sys/kernel/btf/MODULE. */
 void fake_btf_write(FakeTree *tree, const struct btf *btf, const char *module);
-
+/* What kernel_inventory_read() and the like take: sys/, proc/ and btf/ of the tree. */
+KernelRoots fake_kernel_roots(FakeTree *tree);

@@ -85,6 +85,13 @@ void fake_link(FakeTree *tree, const char *target, const char *path_format, ...)
         g_assert_cmpint(symlink(target, path), ==, 0);
 }
 
+const char *fake_below(FakeTree *tree, const char *name)
+{
+        g_autofree char *path = g_build_filename(tree->root, name, NULL);
+
+        return g_intern_string(path);
+}
+
 void fake_remove(FakeTree *tree, const char *path_format, ...)
 {
         g_autofree char *path = FROM_FORMAT(tree, path_format);

@@ -18,6 +18,8 @@ void fake_file(FakeTree *tree, const char *contents, const char *path_format, ..
 void fake_directory(FakeTree *tree, const char *path_format, ...) __attribute__((format(printf, 2, 3)));
 /* target as it stands in the link */
 void fake_link(FakeTree *tree, const char *target, const char *path_format, ...) __attribute__((format(printf, 3, 4)));
+/* Its path, which is never freed. */
+const char *fake_below(FakeTree *tree, const char *name);
 void fake_remove(FakeTree *tree, const char *path_format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A fabrics or PCIe controller: traddr NULL is PCIe. */

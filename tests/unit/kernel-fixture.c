@@ -117,6 +117,19 @@ void kernel_fixture_assert_chosen(const HookPlan *plan, const char *boundary, co
         g_assert_cmpstr(choice->chosen->symbol, ==, symbol);
 }
 
+void kernel_fixture_assert_family(const HookPlan *plan, HookSides sides, HookFamily family)
+{
+        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
+                const char *why = NULL;
+
+                if (!(sides & side))
+                        continue;
+                if (!hook_plan_usable(plan, side, &why))
+                        g_error("%s", why);
+                g_assert_cmpint(hook_plan_family(plan, side), ==, family);
+        }
+}
+
 const char *kernel_fixture_why_not(const HookPlan *plan, const char *boundary, const char *covers, unsigned n)
 {
         const HookChoice *choice = kernel_fixture_choice(plan, boundary, covers);

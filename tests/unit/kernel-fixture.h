@@ -32,5 +32,7 @@ void kernel_fixture_take_btf(JsonNode *node, const char *module);
 const HookChoice *kernel_fixture_choice(const HookPlan *plan, const char *boundary, const char *covers);
 void kernel_fixture_assert_chosen(const HookPlan *plan, const char *boundary, const char *covers, const char *mechanism,
                                   const char *symbol);
+/* Each of the sides can be recorded, by such programs. */
+void kernel_fixture_assert_family(const HookPlan *plan, HookSides sides, HookFamily family);
 /* Why the nth of what is better was not taken. */
 const char *kernel_fixture_why_not(const HookPlan *plan, const char *boundary, const char *covers, unsigned n);

@@ -188,8 +188,7 @@ static FakeTree *kernel_tree(void)
 
 static KernelInventory *read_tree(FakeTree *tree)
 {
-        g_autofree char *proc = g_build_filename(tree->root, "proc", NULL), *files = g_build_filename(tree->root, "btf", NULL);
-        const KernelRoots roots = { .sys = tree->sys, .proc = proc, .files = files, .owner = geteuid() };
+        const KernelRoots roots = fake_kernel_roots(tree);
         KernelInventory *inventory = NULL;
 
         g_assert_cmpint(kernel_inventory_read(&roots, &inventory), ==, 0);

@@ -18,17 +18,6 @@ static bool is_ofed(const char *name)
         return g_str_has_prefix(name, "ofed");
 }
 
-static void assert_family(const HookPlan *plan, HookFamily family)
-{
-        for (HookSides side = HOOK_SIDE_HOST; side <= HOOK_SIDE_TARGET; side <<= 1) {
-                const char *why = NULL;
-
-                if (!hook_plan_usable(plan, side, &why))
-                        g_error("%s", why);
-                g_assert_cmpint(hook_plan_family(plan, side), ==, family);
-        }
-}
-
 /* Nobody may take one for a kernel that was run. */
 static void test_labels(void)
 {
@@ -60,7 +49,8 @@ static void test_nothing_is_merged(void)
                 g_autoptr(JsonNode) node = kernel_fixture_load(planned_kernels[i]);
                 HookPlan *plan = plan_of(node);
 
-                assert_family(plan, is_ofed(planned_kernels[i]) ? HOOK_FAMILY_PROBES : HOOK_FAMILY_TYPED);
+                kernel_fixture_assert_family(plan, BOTH_SIDES,
+                                             is_ofed(planned_kernels[i]) ? HOOK_FAMILY_PROBES : HOOK_FAMILY_TYPED);
                 for (guint j = 0; j < plan->choices->len; j++) {
                         const HookChoice *choice = plan->choices->pdata[j];
 
@@ -89,7 +79,7 @@ static void test_layouts(void)
                                 json_object_set_array_member(module, sets[k], json_array_new());
                 }
                 plan = plan_of(node);
-                assert_family(plan, HOOK_FAMILY_PROBES);
+                kernel_fixture_assert_family(plan, BOTH_SIDES, HOOK_FAMILY_PROBES);
                 kernel_fixture_assert_chosen(plan, "H2", NULL, "raw_tp", "nvme_setup_cmd");
                 hook_plan_free(plan);
         }

@@ -7,6 +7,7 @@
 #include "daemon/kernel/plan-internal.h"
 #include "daemon/privileges.h"
 #include "fake-btf.h"
+#include "kernel-fixture.h"
 
 #define HOST_MODULES "nvme_core", "nvme_tcp"
 
@@ -81,8 +82,7 @@ static FakeTree *host_tree(char **ret_symbols)
 
 static HookPlan *plan(FakeTree *tree, uint64_t capabilities)
 {
-        g_autofree char *proc = g_build_filename(tree->root, "proc", NULL), *files = g_build_filename(tree->root, "btf", NULL);
-        const KernelRoots roots = { .sys = tree->sys, .proc = proc, .files = files, .owner = geteuid() };
+        const KernelRoots roots = fake_kernel_roots(tree);
         const HookScope scope = { HOOK_SIDE_HOST, TRANSPORT_TCP, true, capabilities };
         HookPlan *ret = NULL;
 
@@ -105,13 +105,10 @@ static void test_typed(void)
         g_autofree char *symbols = NULL;
         FakeTree *tree = host_tree(&symbols);
         g_autoptr(JsonNode) without = NULL, unread = NULL, with = NULL;
-        const char *why = NULL;
         HookPlan *p;
 
         p = plan(tree, CAPABILITIES_ALL);
-        if (!hook_plan_usable(p, HOOK_SIDE_HOST, &why))
-                g_error("%s", why);
-        g_assert_cmpint(hook_plan_family(p, HOOK_SIDE_HOST), ==, HOOK_FAMILY_TYPED);
+        kernel_fixture_assert_family(p, HOOK_SIDE_HOST, HOOK_FAMILY_TYPED);
         without = hook_plan_to_json(p);
         hook_plan_free(p);
 
@@ -146,9 +143,7 @@ static void test_probes(void)
 
         fake_file(tree, symbols, "proc/kallsyms");
         p = plan(tree, PRIVILEGES_PROBES);
-        if (!hook_plan_usable(p, HOOK_SIDE_HOST, &why))
-                g_error("%s", why);
-        g_assert_cmpint(hook_plan_family(p, HOOK_SIDE_HOST), ==, HOOK_FAMILY_PROBES);
+        kernel_fixture_assert_family(p, HOOK_SIDE_HOST, HOOK_FAMILY_PROBES);
         hook_plan_free(p);
         fake_tree_free(tree);
 }
@@ -185,7 +180,6 @@ static void test_built_in(void)
         FakeTree *tree = host_tree(&symbols);
         struct btf *vmlinux = btf__new_empty();
         GString *unused = g_string_new(NULL);
-        const char *why = NULL;
         HookPlan *p;
 
         g_assert_cmpint(btf__add_int(vmlinux, "int", 4, BTF_INT_SIGNED), ==, 1);
@@ -203,9 +197,7 @@ static void test_built_in(void)
         make_symbols_endless(tree);
         p = plan(tree, CAPABILITIES_ALL);
         alarm(0);
-        if (!hook_plan_usable(p, HOOK_SIDE_HOST, &why))
-                g_error("%s", why);
-        g_assert_cmpint(hook_plan_family(p, HOOK_SIDE_HOST), ==, HOOK_FAMILY_TYPED);
+        kernel_fixture_assert_family(p, HOOK_SIDE_HOST, HOOK_FAMILY_TYPED);
         hook_plan_free(p);
         fake_tree_free(tree);
 }

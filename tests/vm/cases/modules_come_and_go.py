@@ -12,12 +12,11 @@ from bed.machine import Machine
 from support import fio, ntprofctl, privileges
 from support.fio import READ_4K, Load
 from support.lab import Lab
-from support.ntprofctl import START, ctl
+from support.ntprofctl import KERNEL_UNSUPPORTED, START, ctl
 
 _MODULE = "nvme_tcp"
 _MODULES = ("nvme_core", "nvme_tcp", "nvmet", "nvmet_tcp")
 _NQN = "nqn.2026-01.org.ntprof:bed"
-_KERNEL_UNSUPPORTED = 6
 _CONNECT = """
 nvme connect --transport tcp --traddr 10.8.0.2 --trsvcid 4420 --nqn "$1" >&2
 for _ in $(seq 100); do
@@ -168,7 +167,7 @@ def _another_build(lab: Lab) -> str:
         test.contains("what to do", str(document["notes"]), f"{_MODULE}.btf")
         namespace = _connect(host)
         refused = host.run([*START, "--namespace", namespace, "--duration", "1"])
-        test.equal("exit status of a session", refused.status, _KERNEL_UNSUPPORTED)
+        test.equal("exit status of a session", refused.status, KERNEL_UNSUPPORTED)
         test.contains("what the session says", refused.stderr, f"{_MODULE} has no BTF")
 
         # What pahole would make of this very module.

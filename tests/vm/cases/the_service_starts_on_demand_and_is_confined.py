@@ -8,12 +8,11 @@ import re
 from support import fio, privileges
 from support.fio import READ_4K, Load
 from support.lab import Lab
-from support.ntprofctl import START, ctl, sessions, start_detached, wait_recording
+from support.ntprofctl import KERNEL_UNSUPPORTED, START, ctl, sessions, start_detached, wait_recording
 
 _EXPOSURE_MAX = 2.5
 """Of systemd-analyze security: 0 is confined, 10 is not; polkit has 9.6 on this system."""
 _IDLE_SECONDS = 300
-_KERNEL_UNSUPPORTED = 6
 _BY_HAND = """
 exec 2>&1
 dbus-daemon --session --nofork --print-address=3 3>/run/by-hand.address & bus=$!
@@ -61,7 +60,7 @@ def _without_admin(lab: Lab) -> None:
         with privileges.limited_to(host, *probes):
             with privileges.setting(host, "kernel.perf_event_paranoid", "3"):
                 refused = host.run([*START, "--namespace", lab.namespace, "--duration", "1"])
-                test.equal("exit status while kprobes are for CAP_SYS_ADMIN only", refused.status, _KERNEL_UNSUPPORTED)
+                test.equal("exit status while kprobes are for CAP_SYS_ADMIN only", refused.status, KERNEL_UNSUPPORTED)
                 test.contains("why", refused.stderr, "sysctl kernel.perf_event_paranoid=2")
             with privileges.setting(host, "kernel.perf_event_paranoid", "2"):
                 inspection = ctl(host, "check", "--json").check().json()
@@ -82,7 +81,7 @@ def _without_admin(lab: Lab) -> None:
         with privileges.limited_to(host):
             test.equal("told by the daemon", privileges.told(host), {"effective": [], "permitted": []})
             refused = host.run([*START, "--namespace", lab.namespace, "--duration", "1"])
-            test.equal("exit status", refused.status, _KERNEL_UNSUPPORTED)
+            test.equal("exit status", refused.status, KERNEL_UNSUPPORTED)
             for piece in ("need CAP_BPF and CAP_PERFMON", "AmbientCapabilities="):
                 test.contains("why", refused.stderr, piece)
             test.equal("sessions", sessions(host), [])

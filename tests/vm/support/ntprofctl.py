@@ -15,6 +15,8 @@ from bed.machine import Machine, Result
 from .report import Report
 
 START = ("ntprofctl", "session", "start")
+KERNEL_UNSUPPORTED = 6
+"""Exit status."""
 
 
 def ctl(machine: Machine, *arguments: str, user: str | None = None, timeout: float = 120) -> Result:
