@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import signal
+from collections import Counter
 from typing import Any
 
 from bed import Running
@@ -80,8 +81,12 @@ def cycle(lab: Lab, cycles: int) -> None:
         test.at_least("sessions with commands", sum(entry["commands"] > 0 for entry in good), 0.5 * cycles)
         sampled, joined = sum(entry["sampled"] for entry in good), sum(entry["joined"] for entry in good)
         test.equal("sampled commands, against all", sampled, sum(entry["commands"] for entry in good))
-        test.at_least("joined commands", joined, 0.999 * sampled)
-        test.note(f"{joined} of {sampled} commands joined; {seconds / cycles:.1f} s of the guest's time a session")
+        losses = sum((Counter(entry["losses"]) for entry in good), Counter[str]())
+        skipped = sum(n for cause, n in losses.items() if cause.endswith("_recursion"))
+        test.at_most("commands that were not joined, beside as many as runs that the kernel skipped", sampled - joined - skipped,
+                     0.001 * sampled)
+        test.note(f"{joined} of {sampled} commands joined, losses {dict(losses)}; {seconds / cycles:.1f} s of the guest's time a "
+                  "session")
 
         # fio says first that a signal ended it.
         jobs = json.loads(finished.stdout[finished.stdout.index("{"):])["jobs"]

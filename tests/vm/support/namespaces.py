@@ -11,7 +11,7 @@ _APPEARED = """
 for _ in $(seq 200); do
   found=$(for nqn in /sys/class/nvme-subsystem/*/subsysnqn; do
             if [ "$(cat "$nqn")" = "$1" ]; then
-              for disk in "${nqn%/*}"/nvme*n*; do
+              for disk in "${nqn%/*}"/nvme*n* "${nqn%/*}"/nvme*/nvme*n*; do   # without multipathing they are the controller's
                 case ${disk##*/} in *c*) ;; *) [ ! -b "/dev/${disk##*/}" ] || echo "$(cat "$disk/nsid") ${disk##*/}" ;; esac
               done
             fi
