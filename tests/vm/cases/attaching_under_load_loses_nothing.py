@@ -36,11 +36,17 @@ set +e
 for i in $(seq "$2"); do
   if [ $((i % 5)) != 0 ]; then
     ntprofctl session start --namespace "$1" --sample all --duration 200ms --json > /run/cycle.json 2> /run/cycle.err
+    status=$?
   else
-    timeout --foreground --preserve-status --signal INT 4 \\
-      ntprofctl session start --namespace "$1" --sample all --json > /run/cycle.json 2> /run/cycle.err
+    ntprofctl session start --namespace "$1" --sample all --json > /run/cycle.json 2> /run/cycle.err &
+    for _ in $(seq 600); do
+      if grep -q recording /run/cycle.err; then break; fi
+      sleep 0.1
+    done
+    kill -INT $!
+    wait $!
+    status=$?
   fi
-  status=$?
   if [ $status != 0 ]; then echo "{{\\"status\\": $status, \\"error\\": $(jq -Rs . /run/cycle.err)}}"; continue; fi
   jq -c '{{status: 0, commands: .session.commands, sampled: .session.sampled,
           joined: ([.groups[] | select(.part_of_other | not) | .joined] | add // 0), losses: .losses}}' /run/cycle.json
