@@ -55,23 +55,14 @@ class Group:
         """Median time of each stage, ns: what a few commands met does not move it."""
         return {stage["id"]: float(stage["p50_ns"]) for stage in self.data["stages"]}
 
-    def _part(self, stage: str, id_: str) -> dict[str, Any]:
-        parts: list[dict[str, Any]] = next(s["components"] for s in self.data["stages"] if s["id"] == stage)
-        for part in parts:
-            if part["id"] == id_:
-                return part
-        raise AssertionError(f"{stage} has no part {id_}; it has {', '.join(part['id'] for part in parts) or 'none'}")
-
     def component(self, stage: str, id_: str) -> Component:
         """A part of a stage; AssertionError when it is not known."""
-        part = self._part(stage, id_)
-        assert part["mean_ns"] is not None, f"{id_}: {part['mean_ns_reason']}"
-        return Component(float(part["mean_ns"]), float(part.get("margin_ns", 0)))
-
-    def untold(self, stage: str, id_: str) -> int:
-        """Of how many commands at least a part of a stage is not known: 0 where it is told, which it is if it is missing of one
-        in a hundred or less."""
-        return self.commands // 100 + 1 if self._part(stage, id_)["mean_ns"] is None else 0
+        parts = next(s["components"] for s in self.data["stages"] if s["id"] == stage)
+        for part in parts:
+            if part["id"] == id_:
+                assert part["mean_ns"] is not None, f"{id_}: {part['mean_ns_reason']}"
+                return Component(float(part["mean_ns"]), float(part.get("margin_ns", 0)))
+        raise AssertionError(f"{stage} has no part {id_}; it has {', '.join(part['id'] for part in parts) or 'none'}")
 
     @property
     def largest(self) -> str:
