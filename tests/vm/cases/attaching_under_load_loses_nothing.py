@@ -38,6 +38,7 @@ for i in $(seq "$2"); do
     ntprofctl session start --namespace "$1" --sample all --duration 200ms --json > /run/cycle.json 2> /run/cycle.err
     status=$?
   else
+    : > /run/cycle.err  # else what the session before said may be read, and the signal come before anything can end
     ntprofctl session start --namespace "$1" --sample all --json > /run/cycle.json 2> /run/cycle.err &
     for _ in $(seq 600); do
       if grep -q recording /run/cycle.err; then break; fi
@@ -88,9 +89,7 @@ def cycle(lab: Lab, cycles: int) -> None:
         sampled, joined = sum(entry["sampled"] for entry in good), sum(entry["joined"] for entry in good)
         test.equal("sampled commands, against all", sampled, sum(entry["commands"] for entry in good))
         losses = sum((Counter(entry["losses"]) for entry in good), Counter[str]())
-        skipped = sum(n for cause, n in losses.items() if cause.endswith("_recursion"))
-        test.at_most("commands that were not joined, beside as many as runs that the kernel skipped", sampled - joined - skipped,
-                     0.001 * sampled)
+        test.at_least("joined commands", joined, 0.999 * sampled)
         test.note(f"{joined} of {sampled} commands joined, losses {dict(losses)}; {seconds / cycles:.1f} s of the guest's time a "
                   "session")
 
